@@ -1,0 +1,61 @@
+//! The log: off by default; level and destination come from the vendor's two environment variables.
+
+use std::fmt::Arguments;
+use std::io::Write;
+
+use once_cell::sync::Lazy;
+
+/// Levels of `aclLogLevel`, lowest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(i32)]
+pub enum Level {
+    /// `ACL_DEBUG`
+    Debug = 0,
+    /// `ACL_INFO`
+    Info = 1,
+    /// `ACL_WARNING`
+    Warning = 2,
+    /// `ACL_ERROR`
+    Error = 3,
+}
+
+/// The least level that is written, from `ASCEND_GLOBAL_LOG_LEVEL` (0 to 4, 4 is none).
+static THRESHOLD: Lazy<i32> = Lazy::new(|| {
+    std::env::var("ASCEND_GLOBAL_LOG_LEVEL")
+        .ok()
+        .and_then(|text| text.trim().parse().ok())
+        .filter(|level| (0..=4).contains(level))
+        .unwrap_or(4)
+});
+
+static TO_STDOUT: Lazy<bool> =
+    Lazy::new(|| std::env::var("ASCEND_SLOG_PRINT_TO_STDOUT").is_ok_and(|text| text.trim() == "1"));
+
+/// Whether a line of this level would be written: ask before building an expensive message.
+pub fn enabled(level: Level) -> bool {
+    level as i32 >= *THRESHOLD
+}
+
+/// Writes one line.
+pub fn write(level: Level, message: Arguments<'_>) {
+    if !enabled(level) {
+        return;
+    }
+    let line = format!("[{level:?}] ACLCPU({}) {message}\n", std::process::id());
+    // A log that can't be written is not the caller's problem.
+    if *TO_STDOUT {
+        let _ = std::io::stdout().write_all(line.as_bytes());
+    } else {
+        let _ = std::io::stderr().write_all(line.as_bytes());
+    }
+}
+
+/// Writes a warning.
+pub fn warning(message: Arguments<'_>) {
+    write(Level::Warning, message);
+}
+
+/// Writes a line of information.
+pub fn info(message: Arguments<'_>) {
+    write(Level::Info, message);
+}

@@ -1,0 +1,3 @@
+//! Devices, contexts, memory, streams and events, the thread's messages, and the log.
+
+pub mod log;
