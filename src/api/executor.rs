@@ -250,5 +250,9 @@ fn refuse_list(
 
 /// The vendor calls a NULL here an inner error, not a bad parameter.
 fn not_null(handle: Handle, argument: &str) -> Result<Handle> {
-    if handle.is_null() { Err(Error::DeadExecutor(format!("{argument} is NULL, expected a handle"))) } else { Ok(handle) }
+    if handle.is_null() {
+        Err(Error::DeadExecutor(format!("{argument} is NULL, expected a handle")))
+    } else {
+        Ok(handle)
+    }
 }

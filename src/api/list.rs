@@ -247,7 +247,11 @@ pub(super) fn insert<T: Send + Sync, C>(table: &Table<T>, value: T) -> Result<*m
 
 /// Ends a handle; NULL is none to end.
 pub(super) fn destroy<T: Send + Sync>(table: &Table<T>, handle: Handle, argument: &str) -> Result<()> {
-    if handle.is_null() || table.destroy(handle) { Ok(()) } else { Err(tensor::not_live(handle, argument, table.kind())) }
+    if handle.is_null() || table.destroy(handle) {
+        Ok(())
+    } else {
+        Err(tensor::not_live(handle, argument, table.kind()))
+    }
 }
 
 /// A handle that must not be NULL. Whether it is live shows when it is looked up.

@@ -42,17 +42,7 @@ pub unsafe extern "C" fn aclCreateTensor(
     guard::value("aclCreateTensor", std::ptr::null_mut(), || {
         // SAFETY: the caller's promise.
         let description = unsafe {
-            describe(
-                viewDims,
-                viewDimsNum,
-                dataType,
-                stride,
-                offset,
-                format,
-                storageDims,
-                storageDimsNum,
-                tensorData,
-            )
+            describe(viewDims, viewDimsNum, dataType, stride, offset, format, storageDims, storageDimsNum, tensorData)
         }?;
         let handle = TENSORS.insert(Tensor::new(description)?).ok_or_else(too_many)?;
         Ok(handle.to_ptr())
@@ -99,17 +89,7 @@ pub unsafe extern "C" fn aclInitTensor(
         }
         // SAFETY: the caller's promise.
         let description = unsafe {
-            describe(
-                viewDims,
-                viewDimsNum,
-                dataType,
-                stride,
-                offset,
-                format,
-                storageDims,
-                storageDimsNum,
-                tensorData,
-            )
+            describe(viewDims, viewDimsNum, dataType, stride, offset, format, storageDims, storageDimsNum, tensorData)
         }
         .map_err(as_invalid)?;
         let replaced = TENSORS.replace(handle, Tensor::new(description)?);
@@ -172,7 +152,8 @@ pub unsafe extern "C" fn aclGetStorageShape(
 ) -> aclnnStatus {
     guard::aclnn("aclGetStorageShape", || {
         // SAFETY: the caller's promise.
-        let (array, length) = unsafe { (Out::new(storageDims, "storageDims")?, Out::new(storageDimsNum, "storageDimsNum")?) };
+        let (array, length) =
+            unsafe { (Out::new(storageDims, "storageDims")?, Out::new(storageDimsNum, "storageDimsNum")?) };
         hand_out(tensor, Tensor::storage_dims, array, length)
     })
 }
@@ -314,9 +295,8 @@ unsafe fn describe(
     tensorData: *mut c_void,
 ) -> Result<Description> {
     // SAFETY: the caller's promise; `dims` reads nothing where there are too many.
-    let (view_dims, storage_dims) = unsafe {
-        (dims(viewDims, viewDimsNum, "viewDims")?, dims(storageDims, storageDimsNum, "storageDims")?)
-    };
+    let (view_dims, storage_dims) =
+        unsafe { (dims(viewDims, viewDimsNum, "viewDims")?, dims(storageDims, storageDimsNum, "storageDims")?) };
     // SAFETY: the caller's promise.
     let strides = if stride.is_null() { None } else { Some(unsafe { dims(stride, viewDimsNum, "stride") }?) };
     let address = tensorData.cast();

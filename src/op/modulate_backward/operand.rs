@@ -186,7 +186,11 @@ pub fn check_overlaps(operands: &[Option<Operand>; 7]) -> Result<()> {
             let Some(source) = &footprints[read] else { continue };
             let may_be_in_place = (output == GRAD_INPUT) == (read != SCALE);
             if !(may_be_in_place && written.is_exactly(source)) && written.overlaps(source) {
-                let rule = if may_be_in_place { "expected no common element, or exactly the same view" } else { "expected no common element" };
+                let rule = if may_be_in_place {
+                    "expected no common element, or exactly the same view"
+                } else {
+                    "expected no common element"
+                };
                 return refuse(output, &format!("overlaps {}, {rule}", ARGUMENTS[read]));
             }
         }
