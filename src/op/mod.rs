@@ -1,1 +1,4 @@
-//! (placeholder of the first commit)
+//! What the operators mean: validation and planning.
+
+pub mod modulate_backward;
+pub mod overlap;

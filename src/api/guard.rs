@@ -1,0 +1,52 @@
+//! The boundary: no panic crosses it, every failure leaves a message and a status.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::error::{Error, Result};
+use crate::runtime::messages;
+use crate::status;
+
+/// Runs an `aclnn` function. A panic yields 561000.
+pub fn aclnn(function: &'static str, body: impl FnOnce() -> Result<()>) -> i32 {
+    match caught(body) {
+        Ok(()) => status::SUCCESS,
+        Err(error) => {
+            messages::push(function, &error);
+            status::of(&error).aclnn
+        }
+    }
+}
+
+/// Runs an `acl` or `aclrt` function. A panic yields 507000. The status also becomes the thread's last error.
+pub fn acl(function: &'static str, body: impl FnOnce() -> Result<()>) -> i32 {
+    match caught(body) {
+        Ok(()) => status::SUCCESS,
+        Err(error) => {
+            messages::push(function, &error);
+            let status = status::of(&error).acl;
+            messages::set_last_error(status);
+            status
+        }
+    }
+}
+
+/// Runs a function that returns a value instead of a status: `otherwise` where it fails or panics.
+pub fn value<T>(function: &'static str, otherwise: T, body: impl FnOnce() -> Result<T>) -> T {
+    caught(body).unwrap_or_else(|error| {
+        messages::push(function, &error);
+        otherwise
+    })
+}
+
+fn caught<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
+    // What a panic may leave half-done is behind locks and tables that stay consistent: every change to them is one
+    // exchange or happens last.
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| Err(Error::Panic(panic_text(&*panic))))
+}
+
+/// The text that a panic carries.
+pub fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic without a text").to_owned()
+}

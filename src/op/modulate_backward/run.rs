@@ -1,0 +1,15 @@
+//! Phase two's work: what a stream carries and its worker executes.
+
+use crate::kernel;
+
+/// A checked run, ready for a stream: addresses are resolved, nothing refers to the executor or the tensors any more.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    /// Shapes, strides and addresses.
+    pub problem: kernel::ModulateBackward,
+    /// Memory for the chunk sums, as large as phase one asked for.
+    pub workspace: *mut u8,
+}
+
+// SAFETY: the addresses are the caller's, for the stream to use until the run is done.
+unsafe impl Send for Run {}
