@@ -13,3 +13,13 @@ pub struct Run {
 
 // SAFETY: the addresses are the caller's, for the stream to use until the run is done.
 unsafe impl Send for Run {}
+
+impl Run {
+    /// Whether this takes a few microseconds at most.
+    pub fn is_tiny(&self) -> bool {
+        false
+    }
+
+    /// Does it. `inline`: inside the launching call, where no other thread is to help.
+    pub fn execute(&self, _inline: bool) {}
+}
