@@ -16,6 +16,12 @@
 // Parameters carry the vendor's names, so that the generated headers do.
 #![allow(non_snake_case)]
 
+pub mod executor;
 pub mod guard;
+pub mod init;
+pub mod list;
+pub mod modulate_backward;
 pub mod ptr;
+pub mod scalar;
+pub mod tensor;
 pub mod types;

@@ -1,6 +1,6 @@
 //! Every NULL check, and every raw read or write of a caller's pointer.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_void};
 
 use crate::error::{Error, Result};
 
@@ -67,4 +67,36 @@ pub unsafe fn string(pointer: *const c_char) -> Option<String> {
     }
     // SAFETY: not NULL, and a C string (promised).
     Some(unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned())
+}
+
+/// Copies numbers into memory that the caller releases with `delete[]` or `free()`.
+///
+/// Where the process has the C++ runtime's nothrow `operator new[]` the memory comes from there, so that sanitizers and
+/// replaced operators see a matching pair; otherwise from malloc. It is looked up at each call, since a program may load
+/// the C++ runtime later.
+pub fn for_caller_to_free(numbers: &[i64]) -> Result<*mut i64> {
+    type NewArray = unsafe extern "C" fn(size: usize, nothrow: *const c_void) -> *mut c_void;
+    // A length of 0 gets memory too: the result is never NULL.
+    let bytes = size_of_val(numbers).max(1);
+    // SAFETY: both names are C strings; the look-up has no other precondition.
+    let (new_array, nothrow) = unsafe {
+        (
+            libc::dlsym(libc::RTLD_DEFAULT, c"_ZnamRKSt9nothrow_t".as_ptr()),
+            libc::dlsym(libc::RTLD_DEFAULT, c"_ZSt7nothrow".as_ptr()),
+        )
+    };
+    let memory = if new_array.is_null() || nothrow.is_null() {
+        // SAFETY: malloc takes any size.
+        unsafe { libc::malloc(bytes) }
+    } else {
+        // SAFETY: the C++ ABI gives this name to `operator new[](size_t, const std::nothrow_t &)`, which takes any size.
+        unsafe { std::mem::transmute::<*mut c_void, NewArray>(new_array)(bytes, nothrow) }
+    };
+    if memory.is_null() {
+        return Err(Error::OutOfMemory(format!("there is no memory for a result of {bytes} bytes")));
+    }
+    let copy = memory.cast::<i64>();
+    // SAFETY: the new memory has room for all the numbers, and both allocators align it for any fundamental type.
+    unsafe { copy.copy_from_nonoverlapping(numbers.as_ptr(), numbers.len()) };
+    Ok(copy)
 }

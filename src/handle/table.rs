@@ -120,6 +120,16 @@ impl<T: Send + Sync + 'static> Table<T> {
     where
         T: Clone,
     {
+        self.remove_with(handle, T::clone)
+    }
+
+    /// Ends a handle; `false` where it was not live (any more).
+    pub fn destroy(&self, handle: Handle) -> bool {
+        self.remove_with(handle, |_| ()).is_some()
+    }
+
+    /// Ends a handle and returns what `read` makes of what stood behind it. Of several threads that try, one gets it.
+    pub fn remove_with<R>(&self, handle: Handle, read: impl FnOnce(&T) -> R) -> Option<R> {
         let guard = &epoch::pin();
         let place = self.slot_of(handle)?;
         let entry = place.entry.load(Ordering::Acquire, guard);
@@ -127,7 +137,7 @@ impl<T: Send + Sync + 'static> Table<T> {
         let live = unsafe { entry.as_ref() }.filter(|entry| entry.handle == handle)?;
         let none = epoch::Shared::null();
         place.entry.compare_exchange(entry, none, Ordering::AcqRel, Ordering::Relaxed, guard).ok()?;
-        let value = live.value.clone();
+        let value = read(&live.value);
         // SAFETY: the exchange above made this thread the only one that took the entry out of its slot.
         unsafe { guard.defer_destroy(entry) };
         self.shards[handle.shard()].give_back(handle.slot(), place);

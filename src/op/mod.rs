@@ -1,3 +1,4 @@
 //! What the operators mean: validation and planning.
 
 pub mod modulate_backward;
+pub mod overlap;

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+#   make            the library, target/release/libaclnn_modulate.so
+#   make demo       build, install below target/, compile an example against that and run it
+#   make test       all tests: Rust, then C and C++ against an installed tree
+#   make bench      speed, compared with the memory's own
+#   make check      formatting, lints, headers, exports
+#   make headers    regenerate include/ from the comments and signatures in src/api
+#   make install PREFIX=dir, make uninstall PREFIX=dir
+#   make package    a .tar.gz that works where it is unpacked
+#
+# Each target sets up what it lacks (scripts/need.sh), or says what to install.
+
+PREFIX ?= /usr/local/aclnn_modulate
+CARGO ?= cargo
+
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
+LIBRARY := $(TARGET)/release/libaclnn_modulate.so
+STAGE := $(TARGET)/stage
+JOBS := $(shell nproc 2>/dev/null || echo 1)
+
+all: library
+
+library:
+	$(CARGO) build --release --locked --lib
+
+install: library
+	scripts/install.sh '$(LIBRARY)' '$(VERSION)' '$(PREFIX)'
+
+uninstall:
+	scripts/uninstall.sh '$(PREFIX)'
+
+# A fresh tree each time: a file that an earlier version installed must not make a test pass.
+stage: library
+	rm -rf '$(STAGE)'
+	scripts/install.sh '$(LIBRARY)' '$(VERSION)' '$(STAGE)'
+
+demo: stage
+	scripts/need.sh cxx
+	scripts/demo.sh '$(STAGE)' '$(TARGET)/demo'
+
+test: test-rust test-c
+
+test-rust:
+	$(CARGO) test --locked
+
+test-c: stage
+	scripts/need.sh cmake cxx
+	cmake -S tests_c -B '$(TARGET)/tests_c' -DSTAGE='$(STAGE)' -DCMAKE_BUILD_TYPE=Release $(CMAKE_ARGS)
+	cmake --build '$(TARGET)/tests_c' --parallel $(JOBS)
+	ctest --test-dir '$(TARGET)/tests_c' --output-on-failure --parallel $(JOBS)
+
+bench:
+	$(CARGO) bench --locked
+
+check: library
+	scripts/need.sh rustfmt clippy
+	$(CARGO) fmt --check
+	$(CARGO) clippy --locked --all-targets -- -D warnings
+	$(CARGO) test --locked --test headers
+	scripts/check_exports.sh '$(LIBRARY)'
+
+headers:
+	UPDATE_HEADERS=1 $(CARGO) test --locked --test headers headers_say_what_the_sources_say
+
+package: library
+	scripts/package.sh '$(LIBRARY)' '$(VERSION)' '$(TARGET)'
+
+clean:
+	$(CARGO) clean
+
+.PHONY: all library install uninstall stage demo test test-rust test-c bench check headers package clean

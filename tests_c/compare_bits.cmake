@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake -DPROGRAM=... -P compare_bits.cmake: the same bits for every number of threads and every instruction set? A tier
+# that the CPU lacks falls back to the default, which costs a run and proves nothing, but fails nothing either.
+foreach(threads 1 2 3 8)
+  foreach(isa default scalar avx2 avx512 neon)
+    set(ENV{ACLCPU_THREADS} ${threads})
+    if(isa STREQUAL default)
+      unset(ENV{ACLCPU_ISA})
+    elseif(threads EQUAL 3)
+      continue() # an odd split is tried with the default tier alone
+    else()
+      set(ENV{ACLCPU_ISA} ${isa})
+    endif()
+    execute_process(COMMAND ${PROGRAM} print OUTPUT_VARIABLE out RESULT_VARIABLE status)
+    if(NOT status EQUAL 0)
+      message(FATAL_ERROR "threads ${threads}, isa ${isa}: status ${status}\n${out}")
+    endif()
+    if(NOT out MATCHES "hash [0-9a-f]+")
+      message(FATAL_ERROR "no hash in: ${out}")
+    endif()
+    if(NOT DEFINED expected)
+      set(expected "${out}")
+    elseif(NOT out STREQUAL expected)
+      message(FATAL_ERROR "threads ${threads}, isa ${isa}: ${out}, but first ${expected}")
+    endif()
+  endforeach()
+endforeach()
+message(STATUS "${expected}")
