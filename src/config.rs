@@ -1,8 +1,11 @@
 //! The environment variables, each read once, at first use. A value that makes no sense is a warning in the log, and the
 //! default is used.
 
+use std::ffi::{CStr, CString};
+
 use once_cell::sync::Lazy;
 
+use crate::kernel::Tier;
 use crate::runtime::log;
 
 /// Reads a variable and parses it; warns and falls back where it makes no sense.
@@ -34,4 +37,68 @@ pub fn device_count() -> i32 {
         })
     });
     *COUNT
+}
+
+/// `ACLCPU_ISA`: the instruction set to compute with; `None` where it is not set.
+pub fn isa() -> Option<Tier> {
+    static ISA: Lazy<Option<Tier>> = Lazy::new(|| {
+        let names: Vec<_> = Tier::ALL.iter().map(|tier| tier.name()).collect();
+        parsed("ACLCPU_ISA", &format!("one of {}", names.join(", ")), None, |text| {
+            Tier::ALL.iter().copied().find(|tier| tier.name() == text).map(Some)
+        })
+    });
+    *ISA
+}
+
+/// What `ACLCPU_FAULT` asks for: the first is number 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The task with this number fails when it runs.
+    Task(u64),
+    /// The device allocation with this number fails.
+    Malloc(u64),
+}
+
+impl Fault {
+    fn parse(text: &str) -> Option<Self> {
+        let (what, number) = text.split_once(':')?;
+        let number = number.parse().ok().filter(|n| *n > 0)?;
+        match what {
+            "task" => Some(Self::Task(number)),
+            "malloc" => Some(Self::Malloc(number)),
+            _ => None,
+        }
+    }
+}
+
+/// `ACLCPU_FAULT`: what is to fail; `None` where it is not set.
+pub fn fault() -> Option<Fault> {
+    static FAULT: Lazy<Option<Fault>> = Lazy::new(|| {
+        parsed("ACLCPU_FAULT", "task:N or malloc:N with N from 1 on", None, |text| Fault::parse(text).map(Some))
+    });
+    *FAULT
+}
+
+/// `ACLCPU_SOC_NAME`: what `aclrtGetSocName` returns.
+pub fn soc_name() -> &'static CStr {
+    static NAME: Lazy<CString> = Lazy::new(|| {
+        parsed("ACLCPU_SOC_NAME", "a name", c"Ascend910B1".to_owned(), |text| {
+            CString::new(text).ok().filter(|name| !name.is_empty())
+        })
+    });
+    &NAME
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_are_parsed_or_refused() {
+        assert_eq!(Fault::parse("task:3"), Some(Fault::Task(3)));
+        assert_eq!(Fault::parse("malloc:1"), Some(Fault::Malloc(1)));
+        for text in ["", "task", "task:", "task:0", "task:-1", "copy:1", "malloc:x"] {
+            assert_eq!(Fault::parse(text), None, "{text}");
+        }
+    }
 }

@@ -66,6 +66,12 @@ pub enum Error {
     /// The device has all the streams that it can have.
     #[error("{0}")]
     OutOfStreams(String),
+    /// The process has all the events that it can have.
+    #[error("{0}")]
+    OutOfEvents(String),
+    /// The system has no thread, or a table has no place left.
+    #[error("{0}")]
+    OutOfResources(String),
     /// The vendor documents that this combination is not supported.
     #[error("{0}")]
     NotSupported(String),
@@ -84,6 +90,9 @@ pub enum Error {
     /// A stream did not finish in time.
     #[error("{0}")]
     StreamTimeout(String),
+    /// A stream was aborted while it was waited for.
+    #[error("{0}")]
+    StreamAborted(String),
     /// An event did not complete in time.
     #[error("{0}")]
     EventTimeout(String),
@@ -93,6 +102,24 @@ pub enum Error {
     /// The end event came before the start event.
     #[error("{0}")]
     ReversedTimestamps(String),
+    /// A recorded event that is not complete yet.
+    #[error("{0}")]
+    EventNotComplete(String),
+    /// A stream that has (or has not) a thread for its callbacks already.
+    #[error("{0}")]
+    StreamSubscription(String),
+    /// A thread that does not serve any stream's callbacks.
+    #[error("{0}")]
+    ThreadSubscription(String),
+    /// A callback on a stream that no thread serves.
+    #[error("{0}")]
+    NoSubscriber(String),
+    /// No callback came in time.
+    #[error("{0}")]
+    CallbackTimeout(String),
+    /// A system parameter that was never set.
+    #[error("{0}")]
+    ParameterNotSet(String),
     /// A panic that was caught at the boundary: a defect of this library.
     #[error("internal error: {0}")]
     Panic(String),

@@ -23,4 +23,5 @@ pub mod op;
 pub mod runtime;
 pub mod shape;
 pub mod status;
+pub mod sync;
 pub mod tensor;

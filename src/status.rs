@@ -56,6 +56,15 @@ pub fn of(error: &Error) -> Status {
         Error::EventTimeout(_) => (507047, RUNTIME_ERROR, RUNTIME),
         Error::NoTimestamp(_) => (107006, RUNTIME_ERROR, RUNTIME),
         Error::ReversedTimestamps(_) => (107007, RUNTIME_ERROR, RUNTIME),
+        Error::OutOfEvents(_) => (207007, RUNTIME_ERROR, RUNTIME),
+        Error::OutOfResources(_) => (207005, RUNTIME_ERROR, RUNTIME),
+        Error::StreamAborted(_) => (107023, RUNTIME_ERROR, RUNTIME),
+        Error::EventNotComplete(_) => (507006, RUNTIME_ERROR, RUNTIME),
+        Error::StreamSubscription(_) => (107011, RUNTIME_ERROR, RUNTIME),
+        Error::ThreadSubscription(_) => (107012, RUNTIME_ERROR, RUNTIME),
+        Error::NoSubscriber(_) => (107015, RUNTIME_ERROR, RUNTIME),
+        Error::CallbackTimeout(_) => (107019, RUNTIME_ERROR, RUNTIME),
+        Error::ParameterNotSet(_) => (107021, RUNTIME_ERROR, RUNTIME),
         Error::Panic(_) => (507000, 561000, INTERNAL),
     };
     Status { acl, aclnn, prefix }

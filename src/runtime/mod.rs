@@ -1,4 +1,19 @@
 //! Devices, contexts, memory, streams and events, the thread's messages, and the log.
 
+pub mod callback;
+pub mod context;
+pub mod device;
+pub mod event;
+mod fault;
+pub mod float16;
+pub mod fork;
+mod gate;
+pub mod init;
 pub mod log;
+pub mod memory;
 pub mod messages;
+pub mod parameters;
+pub mod pool;
+mod record;
+pub mod stream;
+pub mod thread;

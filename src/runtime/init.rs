@@ -1,0 +1,112 @@
+//! `aclInit` and `aclFinalize`: counting, and the configuration file.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{device, log, messages};
+use crate::error::{Error, Result};
+use crate::sync::Mutex;
+
+#[derive(Debug)]
+struct State {
+    /// Calls of `aclInit` that were not undone.
+    count: u64,
+    /// Whether `aclFinalize` undid any: one without any init before is harmless, a second one is not.
+    finalized: bool,
+}
+
+static STATE: Mutex<State> = Mutex::new(State { count: 0, finalized: false });
+
+/// What the file may say; other keys are ignored.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Configuration {
+    process_wide_messages: bool,
+    default_device: Option<i32>,
+}
+
+/// Initialises, from a file where one is given.
+pub fn init(path: Option<&Path>) -> Result<()> {
+    let mut state = STATE.lock();
+    if state.count > 0 {
+        state.count += 1;
+        return Err(Error::AlreadyInitialized);
+    }
+    let configuration = path.map_or(Ok(Configuration::default()), read)?;
+    if let Some(id) = configuration.default_device {
+        device::check_id(id)?;
+    }
+    messages::set_process_wide(configuration.process_wide_messages);
+    device::set_default(configuration.default_device);
+    *state = State { count: 1, finalized: false };
+    log::info(format_args!("aclInit: initialised"));
+    Ok(())
+}
+
+/// Undoes every `init`.
+pub fn finalize() -> Result<()> {
+    let mut state = STATE.lock();
+    if state.count == 0 && state.finalized {
+        return Err(Error::AlreadyFinalized);
+    }
+    if state.count > 0 {
+        end(&mut state);
+    }
+    Ok(())
+}
+
+/// Undoes one `init`; returns how many are left.
+pub fn finalize_one() -> Result<u64> {
+    let mut state = STATE.lock();
+    match state.count {
+        0 => return Err(Error::AlreadyFinalized),
+        1 => end(&mut state),
+        _ => state.count -= 1,
+    }
+    Ok(state.count)
+}
+
+fn end(state: &mut State) {
+    *state = State { count: 0, finalized: true };
+    messages::set_process_wide(false);
+    device::set_default(None);
+    log::info(format_args!("aclFinalize: finalised"));
+}
+
+/// Whether `aclInit` is in effect. Everything works without, with a warning in the log.
+pub fn warn_if_missing(function: &str) {
+    if log::enabled(log::Level::Warning) && STATE.lock().count == 0 {
+        log::warning(format_args!("{function} without aclInit: works here, may fail on the device"));
+    }
+}
+
+fn read(path: &Path) -> Result<Configuration> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Error::UnreadableFile(format!("configPath is {}: {error}", path.display())))?;
+    // The vendor's documents pass an empty file's `{}`; an empty file says as little.
+    if text.trim().is_empty() {
+        return Ok(Configuration::default());
+    }
+    let json: Value = serde_json::from_str(&text)
+        .map_err(|error| Error::UnparsableFile(format!("configPath is {}: not JSON: {error}", path.display())))?;
+    parse(&json).map_err(|what| Error::UnparsableFile(format!("configPath is {}: {what}", path.display())))
+}
+
+fn parse(json: &Value) -> std::result::Result<Configuration, String> {
+    let process_wide_messages = number(&json["err_msg_mode"], "err_msg_mode")? == Some(1);
+    let default_device = number(&json["defaultDevice"]["default_device"], "defaultDevice.default_device")?
+        .map(|id| i32::try_from(id).map_err(|_| format!("defaultDevice.default_device is {id}, expected a device id")))
+        .transpose()?;
+    Ok(Configuration { process_wide_messages, default_device })
+}
+
+/// A number, or a number in a string as the vendor's documents write it; `None` where the key is missing.
+fn number(value: &Value, key: &str) -> std::result::Result<Option<i64>, String> {
+    let number = match value {
+        Value::Null => return Ok(None),
+        Value::Number(number) => number.as_i64(),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    };
+    number.map(Some).ok_or_else(|| format!("{key} is {value}, expected a whole number"))
+}

@@ -1,0 +1,134 @@
+//! Device and host memory: blocks with a known start and length. Both kinds are plain memory of this process.
+
+mod copy;
+mod limits;
+mod mapping;
+mod registry;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+pub use copy::{Copy, Set};
+pub use registry::{Block, Kind};
+
+use self::mapping::Mapping;
+use self::registry::Registry;
+use super::{fault, stream};
+use crate::error::{Error, Result};
+
+static REGISTRY: Registry = Registry::new();
+/// Bytes of all live blocks.
+static LIVE_BYTES: AtomicUsize = AtomicUsize::new(0);
+/// Blocks that were ever freed.
+static FREES: AtomicU64 = AtomicU64::new(0);
+
+/// Sizes are rounded up to this, as at the vendor.
+const GRANULE: usize = 32;
+
+/// How a block is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// Bytes, as the caller said.
+    pub size: usize,
+    /// Which function asks.
+    pub kind: Kind,
+    /// Bytes that may be used beyond the rounded size: the vendor documents 32, and call sites copy rounded sizes.
+    pub padding: usize,
+    /// Whether large blocks are advised for huge pages.
+    pub huge_pages: bool,
+}
+
+impl Request {
+    /// What `aclrtMalloc` asks for under a policy number.
+    pub fn device(size: usize, policy: i32) -> Self {
+        const NORMAL_ONLY: i32 = 2;
+        const NORMAL_ONLY_P2P: i32 = 5;
+        // The low byte is the page policy; bits above it say where the memory is to be, which means nothing here.
+        let huge_pages = !matches!(policy & 0xFF, NORMAL_ONLY | NORMAL_ONLY_P2P);
+        Self { size, kind: Kind::Device, padding: GRANULE, huge_pages }
+    }
+
+    /// What `aclrtMallocHost` asks for.
+    pub fn host(size: usize) -> Self {
+        Self { size, kind: Kind::Host, padding: GRANULE, huge_pages: true }
+    }
+}
+
+/// Makes a block and returns its address.
+pub fn allocate(request: Request) -> Result<usize> {
+    let size = request.size;
+    if size == 0 {
+        return Err(Error::InvalidArgument("size is 0, expected at least 1 byte".into()));
+    }
+    if request.kind == Kind::Device && fault::next_malloc_fails() {
+        return Err(Error::OutOfMemory(format!("{size} bytes are refused, as ACLCPU_FAULT=malloc asks")));
+    }
+    let total = limits::total();
+    let checked_len = size.checked_next_multiple_of(GRANULE).and_then(|len| len.checked_add(request.padding));
+    let live = LIVE_BYTES.load(Ordering::Relaxed);
+    let fits = |len: &usize| live.checked_add(*len).is_some_and(|sum| sum <= total);
+    let checked_len = checked_len.filter(fits).ok_or_else(|| {
+        Error::OutOfMemory(format!(
+            "size is {size}: with the {live} bytes that are live that is more than the {total} bytes that this machine \
+             (or this process's cgroup) has"
+        ))
+    })?;
+    let mapping = Mapping::new(checked_len, request.kind, request.huge_pages)
+        .ok_or_else(|| Error::OutOfMemory(format!("size is {size}: the system has no memory left for it")))?;
+    let start = mapping.block().start;
+    LIVE_BYTES.fetch_add(checked_len, Ordering::Relaxed);
+    REGISTRY.insert(mapping);
+    Ok(start)
+}
+
+/// Ends the block that starts at an address. Work that is queued and uses it finishes first: the memory goes away with
+/// its last user, and this call waits for nobody.
+pub fn release(start: usize, kind: Kind, argument: &'static str) -> Result<()> {
+    let Some(mapping) = REGISTRY.remove(start, kind) else {
+        return Err(Error::InvalidValue(why_not_a_block(start, kind, argument)));
+    };
+    LIVE_BYTES.fetch_sub(mapping.block().checked_len, Ordering::Relaxed);
+    // The block is out of the registry: a launch whose task the streams don't show yet will notice.
+    FREES.fetch_add(1, Ordering::AcqRel);
+    stream::hand_to_users(&mapping);
+    Ok(())
+}
+
+fn why_not_a_block(address: usize, kind: Kind, argument: &'static str) -> String {
+    let (own, other) = match kind {
+        Kind::Device => ("aclrtMalloc", "aclrtFreeHost"),
+        Kind::Host => ("aclrtMallocHost", "aclrtFree"),
+    };
+    match find_block(address) {
+        Some(block) if block.start == address => {
+            format!("{argument} is {address:#x}, a block of another kind: it is to be freed by {other}")
+        }
+        Some(block) => format!(
+            "{argument} is {address:#x}, {} bytes into a block that starts at {:#x}: pass the start",
+            address - block.start,
+            block.start
+        ),
+        None => format!(
+            "{argument} is {address:#x}, expected the start of a live block from {own}: it never was one, or was freed"
+        ),
+    }
+}
+
+/// The block that an address lies in. Takes no lock.
+pub fn find_block(address: usize) -> Option<Block> {
+    REGISTRY.find(address)
+}
+
+/// How many blocks were freed so far: a launch that found its blocks before reads it again once its task can be seen, and
+/// looks at the blocks again where it has changed.
+pub fn frees() -> u64 {
+    FREES.load(Ordering::Acquire)
+}
+
+/// Keeps the memory that two addresses lie in from going away while the result lives.
+fn hold(addresses: [usize; 2]) -> [Option<Arc<Mapping>>; 2] {
+    REGISTRY.hold(addresses)
+}
+
+/// What a task keeps when a block that it uses is freed.
+pub type Kept = Arc<Mapping>;

@@ -1,0 +1,416 @@
+//! A stream's queue: in what order tasks run, who runs them, and what is left of them when they failed.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+use arrayvec::ArrayVec;
+
+use super::task::{Task, Work};
+use super::{Stream, worker};
+use crate::api::guard::panic_text;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use crate::runtime::gate::spin_until;
+use crate::runtime::memory::{Block, Kept};
+use crate::runtime::{fault, log};
+use crate::sync::{Condvar, Mutex, MutexGuard};
+
+/// The addresses of a task, and the freed blocks that live on until it is done.
+#[derive(Debug, Default)]
+struct Footprint {
+    uses: ArrayVec<Range<usize>, 16>,
+    kept: Vec<Kept>,
+}
+
+impl Footprint {
+    fn touches(&self, block: Block) -> bool {
+        self.uses.iter().any(|range| range.start < block.end() && block.start < range.end)
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Entry {
+    work: Work,
+    footprint: Footprint,
+    /// Fails instead of running (`ACLCPU_FAULT`).
+    faulty: bool,
+}
+
+/// Where the worker thread is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Worker {
+    /// There is none.
+    None,
+    /// Running a task, or about to look at the queue.
+    Awake,
+    /// Waiting for a notification.
+    Parked,
+}
+
+/// What the lock protects.
+#[derive(Debug)]
+pub(super) struct State {
+    pending: VecDeque<Entry>,
+    /// What the task that runs now touches; `None` where none runs.
+    running: Option<Footprint>,
+    /// What the task that runs now waits for, to be nudged when it is to give up.
+    awaited: Option<Arc<crate::runtime::record::Record>>,
+    /// Tasks that were ever queued; the last one's number.
+    submitted: u64,
+    /// The tasks up to this number are over. The one that runs has the next number.
+    finished: u64,
+    /// The tasks up to this number that did not begin by the last abort never will.
+    dropped: u64,
+    failure: Option<Error>,
+    stop_on_failure: bool,
+    /// No task is taken any more.
+    pub(super) closing: bool,
+    pub(super) worker: Worker,
+    waiters: usize,
+}
+
+impl State {
+    /// The next task, if it is its turn: it counts as running from here on.
+    pub(super) fn begin(&mut self) -> Option<Entry> {
+        if self.running.is_some() {
+            return None;
+        }
+        let mut entry = self.pending.pop_front()?;
+        if self.pending.is_empty() && self.pending.capacity() > 1024 {
+            self.pending.shrink_to(64);
+        }
+        self.running = Some(std::mem::take(&mut entry.footprint));
+        self.awaited = entry.work.waits_for();
+        Some(entry)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.running.is_none() && self.pending.is_empty()
+    }
+
+    /// Whether a task waits for its turn and nothing is before it.
+    fn is_ready(&self) -> bool {
+        self.running.is_none() && !self.pending.is_empty()
+    }
+
+    /// Whether tasks are skipped until the failure was reported.
+    fn has_stopped(&self) -> bool {
+        self.stop_on_failure && self.failure.is_some()
+    }
+}
+
+/// The queue of one stream.
+#[derive(Debug)]
+pub(super) struct Queue {
+    state: Mutex<State>,
+    pub(super) wake_worker: Condvar,
+    wake_waiters: Condvar,
+    /// Mirrors of the state for threads that spin without the lock.
+    ready: AtomicBool,
+    finished: AtomicU64,
+    /// Grows with each call that drops pending work.
+    aborts: AtomicU64,
+}
+
+impl Queue {
+    pub(super) fn new() -> Self {
+        Self {
+            state: Mutex::new(State {
+                pending: VecDeque::new(),
+                running: None,
+                awaited: None,
+                submitted: 0,
+                finished: 0,
+                dropped: 0,
+                failure: None,
+                stop_on_failure: false,
+                closing: false,
+                worker: Worker::None,
+                waiters: 0,
+            }),
+            wake_worker: Condvar::new(),
+            wake_waiters: Condvar::new(),
+            ready: AtomicBool::new(false),
+            finished: AtomicU64::new(0),
+            aborts: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock()
+    }
+
+    /// Whether the worker has something to do; read without the lock.
+    pub(super) fn is_ready(&self) -> bool {
+        self.ready.load(Ordering::Acquire)
+    }
+
+    pub(super) fn mirror(&self, state: &State) {
+        self.ready.store(state.is_ready() || state.closing, Ordering::Release);
+        self.finished.store(state.finished, Ordering::Release);
+    }
+}
+
+thread_local! {
+    /// The stream whose callback or host function this thread is inside of.
+    static INSIDE: Cell<Handle> = const { Cell::new(Handle::NULL) };
+}
+
+/// The stream whose callback or host function this thread is inside of; NULL outside.
+pub fn inside() -> Handle {
+    INSIDE.try_with(Cell::get).unwrap_or(Handle::NULL)
+}
+
+/// Runs a caller's function as a callback of a stream.
+pub fn as_callback_of<R>(stream: Handle, body: impl FnOnce() -> R) -> R {
+    struct Restore(Handle);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            let _ = INSIDE.try_with(|inside| inside.set(self.0));
+        }
+    }
+    let _restore = Restore(INSIDE.try_with(|inside| inside.replace(stream)).unwrap_or(Handle::NULL));
+    body()
+}
+
+impl Stream {
+    /// Queues a task, or runs it here where that is quicker. `admit` is called when the task can be seen by a concurrent
+    /// `aclrtFree`: so either it finds that a block is gone, or the free finds the task. If it fails, nothing was queued.
+    pub fn submit(&self, task: Task, admit: impl FnOnce() -> Result<()>) -> Result<()> {
+        self.submit_counted(task, admit).map(|_| ())
+    }
+
+    /// As [`Stream::submit`]; returns what [`Stream::wait_for`] takes.
+    pub fn submit_counted(&self, task: Task, admit: impl FnOnce() -> Result<()>) -> Result<u64> {
+        // A panic in `admit` may not leave a task behind that never ends.
+        let admit = || catch_unwind(AssertUnwindSafe(admit)).unwrap_or_else(|p| Err(Error::Panic(panic_text(&*p))));
+        let Task { work, uses } = task;
+        let footprint = Footprint { uses, kept: Vec::new() };
+        let faulty = fault::next_task_fails();
+        let mut state = self.queue.lock();
+        if state.closing {
+            return Err(Error::DeadStream("the stream is being destroyed".into()));
+        }
+        if state.is_idle() && !faulty && work.is_tiny() && !state.has_stopped() {
+            state.running = Some(footprint);
+            if let Err(error) = admit() {
+                state.running = None;
+                return Err(error);
+            }
+            state.submitted += 1;
+            let number = state.submitted;
+            drop(state);
+            let outcome = self.attempt(&work, true);
+            self.complete(outcome);
+            return Ok(number);
+        }
+        if state.worker == Worker::None {
+            worker::start(self)?;
+            state.worker = Worker::Awake;
+        }
+        state.pending.push_back(Entry { work, footprint, faulty });
+        if let Err(error) = admit() {
+            let entry = state.pending.pop_back();
+            drop(state);
+            drop(entry);
+            return Err(error);
+        }
+        state.submitted += 1;
+        let number = state.submitted;
+        self.queue.mirror(&state);
+        if state.worker == Worker::Parked && state.is_ready() {
+            state.worker = Worker::Awake;
+            drop(state);
+            self.queue.wake_worker.notify_one();
+        }
+        Ok(number)
+    }
+
+    /// Runs a task that [`State::begin`] returned.
+    pub(super) fn run(&self, entry: Entry) {
+        let Entry { work, faulty, .. } = entry;
+        let stopped = self.queue.lock().has_stopped();
+        let outcome = if faulty {
+            Err(Error::TaskFailed("the task failed, as ACLCPU_FAULT=task asks".into()))
+        } else if stopped && !work.survives_failure() {
+            Ok(())
+        } else {
+            self.attempt(&work, false)
+        };
+        // Before the stream counts it as done: whoever waits for this task may also wait for what it holds.
+        drop(work);
+        self.complete(outcome);
+    }
+
+    fn attempt(&self, work: &Work, inline: bool) -> Result<()> {
+        let aborts = self.queue.aborts.load(Ordering::Acquire);
+        let give_up = || self.queue.aborts.load(Ordering::Acquire) != aborts;
+        let body = || match work {
+            Work::HostFunc(_) => as_callback_of(self.handle, || work.execute(inline, give_up)),
+            _ => work.execute(inline, give_up),
+        };
+        catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
+            Err(Error::TaskFailed(format!("a task of stream {} failed: {}", self.id, panic_text(&*panic))))
+        })
+    }
+
+    fn complete(&self, outcome: Result<()>) {
+        let mut state = self.queue.lock();
+        let footprint = state.running.take();
+        state.awaited = None;
+        state.finished = state.dropped.max(state.finished + 1);
+        if let Err(error) = outcome {
+            log::write(log::Level::Error, format_args!("stream {}: {error}", self.id));
+            // The first failure is the one that explains the others.
+            state.failure.get_or_insert(error);
+        }
+        self.settle(state);
+        // Unmapping what the task was the last to use needs no lock.
+        drop(footprint);
+    }
+
+    /// Publishes a changed state and wakes who waits for it.
+    fn settle(&self, mut state: MutexGuard<'_, State>) {
+        self.queue.mirror(&state);
+        let wake_worker = state.worker == Worker::Parked && (state.is_ready() || state.closing);
+        if wake_worker {
+            state.worker = Worker::Awake;
+        }
+        let wake_waiters = state.waiters > 0;
+        drop(state);
+        if wake_worker {
+            self.queue.wake_worker.notify_one();
+        }
+        if wake_waiters {
+            self.queue.wake_waiters.notify_all();
+        }
+    }
+
+    /// Waits for everything that is queued now, and takes the failure that the stream kept.
+    pub fn synchronize(&self, deadline: Option<Instant>) -> Result<()> {
+        self.refuse_inside("synchronized")?;
+        let submitted = self.queue.lock().submitted;
+        self.wait_for(submitted, deadline)?;
+        let failure = self.queue.lock().failure.take();
+        failure.map_or(Ok(()), Err)
+    }
+
+    /// Waits until the task with this number is done, however it ended.
+    pub fn wait_for(&self, number: u64, deadline: Option<Instant>) -> Result<()> {
+        self.refuse_inside("waited for")?;
+        let done = || self.queue.finished.load(Ordering::Acquire) >= number;
+        let aborts = self.queue.aborts.load(Ordering::Acquire);
+        let mut state = self.queue.lock();
+        if state.finished < number {
+            drop(state);
+            spin_until(done);
+            state = self.queue.lock();
+        }
+        while state.finished < number {
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Err(Error::StreamTimeout(format!(
+                    "stream {} did not finish in time: {} of its tasks are left",
+                    self.id,
+                    state.submitted - state.finished
+                )));
+            }
+            state.waiters += 1;
+            state = self.queue.wake_waiters.wait_until(state, deadline);
+            state.waiters -= 1;
+        }
+        drop(state);
+        if self.queue.aborts.load(Ordering::Acquire) != aborts {
+            return Err(Error::StreamAborted(format!("stream {} was aborted while it was waited for", self.id)));
+        }
+        Ok(())
+    }
+
+    /// Whether nothing is queued or running.
+    pub fn is_idle(&self) -> bool {
+        self.queue.lock().is_idle()
+    }
+
+    /// Whether later tasks are dropped after a failure, until it was reported.
+    pub fn set_stop_on_failure(&self, stop: bool) {
+        self.queue.lock().stop_on_failure = stop;
+    }
+
+    /// Drops what has not begun, makes the running task give up waiting, and waits for its end.
+    pub fn abort(&self) -> Result<()> {
+        self.refuse_inside("aborted")?;
+        self.drop_pending();
+        let submitted = self.queue.lock().submitted;
+        // Whoever was waiting before learns that the work was dropped; this call caused it.
+        self.wait_for(submitted, None).or_else(|error| match error {
+            Error::StreamAborted(_) => Ok(()),
+            other => Err(other),
+        })
+    }
+
+    fn drop_pending(&self) {
+        let mut state = self.queue.lock();
+        let mut dropped = std::mem::take(&mut state.pending);
+        state.dropped = state.submitted;
+        match &mut state.running {
+            None => state.finished = state.submitted,
+            // A freed block was handed to its last user, which is not to be after all; the running task may need it.
+            Some(running) => running.kept.extend(dropped.iter_mut().flat_map(|entry| entry.footprint.kept.drain(..))),
+        }
+        self.queue.aborts.fetch_add(1, Ordering::AcqRel);
+        let awaited = state.awaited.clone();
+        self.settle(state);
+        if let Some(record) = awaited {
+            record.nudge();
+        }
+        for Entry { work, .. } in dropped {
+            if let Work::RecordEvent(record) = &work {
+                record.abandon();
+            }
+        }
+    }
+
+    /// Takes no task any more and waits for those that are queued (`force`: drops what has not begun). The worker ends.
+    /// `false` where somebody else has closed it before.
+    pub(super) fn close(&self, force: bool) -> Result<bool> {
+        self.refuse_inside("destroyed")?;
+        {
+            let mut state = self.queue.lock();
+            if std::mem::replace(&mut state.closing, true) {
+                return Ok(false);
+            }
+        }
+        if force {
+            self.drop_pending();
+        }
+        let submitted = self.queue.lock().submitted;
+        while let Err(Error::StreamAborted(_)) = self.wait_for(submitted, None) {}
+        self.settle(self.queue.lock());
+        Ok(true)
+    }
+
+    /// Gives the memory of a freed block to the last task that uses it, if any does.
+    pub(super) fn hand_to_user(&self, memory: &Kept) {
+        let block = memory.block();
+        let mut state = self.queue.lock();
+        let State { pending, running, .. } = &mut *state;
+        let footprints = running.iter_mut().chain(pending.iter_mut().map(|entry| &mut entry.footprint));
+        if let Some(last) = footprints.filter(|footprint| footprint.touches(block)).last() {
+            last.kept.push(memory.clone());
+        }
+    }
+
+    fn refuse_inside(&self, what: &str) -> Result<()> {
+        if inside() == self.handle {
+            return Err(Error::WouldDeadlock(format!(
+                "stream {} can't be {what} from inside its own callback, which it waits for",
+                self.id
+            )));
+        }
+        Ok(())
+    }
+}

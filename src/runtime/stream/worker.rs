@@ -1,0 +1,60 @@
+//! The thread behind a stream. It starts at the stream's first use and retires when it has been idle for long, so that
+//! thousands of streams may exist.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::Stream;
+use super::queue::Worker;
+use crate::error::{Error, Result};
+use crate::runtime::gate::spin_until;
+use crate::runtime::thread;
+
+/// How long an idle worker stays.
+const RETIREMENT: Duration = Duration::from_secs(10);
+
+/// Starts the worker. The caller holds the queue's lock, and notes that there is one.
+pub(super) fn start(stream: &Stream) -> Result<()> {
+    let stream = stream.me.upgrade().ok_or_else(|| Error::DeadStream("the stream is being destroyed".into()))?;
+    let id = stream.id;
+    thread::start(&format!("acl stream {id}"), move || work(&stream))
+        .map_err(|error| Error::OutOfResources(format!("the system has no thread for stream {id}: {error}")))
+}
+
+fn work(stream: &Arc<Stream>) {
+    let queue = &stream.queue;
+    let mut state = queue.lock();
+    loop {
+        if let Some(entry) = state.begin() {
+            queue.mirror(&state);
+            drop(state);
+            stream.run(entry);
+            state = queue.lock();
+            continue;
+        }
+        if state.closing {
+            state.worker = Worker::None;
+            return;
+        }
+        drop(state);
+        let found_work = spin_until(|| queue.is_ready());
+        state = queue.lock();
+        if found_work {
+            continue;
+        }
+        queue.mirror(&state);
+        if queue.is_ready() {
+            continue;
+        }
+        let deadline = Instant::now() + RETIREMENT;
+        state.worker = Worker::Parked;
+        // Whoever brings work makes it `Awake`.
+        while state.worker == Worker::Parked {
+            if Instant::now() >= deadline {
+                state.worker = Worker::None;
+                return;
+            }
+            state = queue.wake_worker.wait_until(state, Some(deadline));
+        }
+    }
+}
