@@ -5,6 +5,7 @@ use std::ffi::{CStr, CString};
 
 use once_cell::sync::Lazy;
 
+use crate::kernel::Tier;
 use crate::runtime::log;
 
 /// Reads a variable and parses it; warns and falls back where it makes no sense.
@@ -36,6 +37,17 @@ pub fn device_count() -> i32 {
         })
     });
     *COUNT
+}
+
+/// `ACLCPU_ISA`: the instruction set to compute with; `None` where it is not set.
+pub fn isa() -> Option<Tier> {
+    static ISA: Lazy<Option<Tier>> = Lazy::new(|| {
+        let names: Vec<_> = Tier::ALL.iter().map(|tier| tier.name()).collect();
+        parsed("ACLCPU_ISA", &format!("one of {}", names.join(", ")), None, |text| {
+            Tier::ALL.iter().copied().find(|tier| tier.name() == text).map(Some)
+        })
+    });
+    *ISA
 }
 
 /// What `ACLCPU_FAULT` asks for: the first is number 1.

@@ -1,6 +1,36 @@
 //! The arithmetic: what runs on a stream's worker.
 //!
 //! Shapes, strides and addresses arrive checked; nothing here validates, allocates or blocks.
+//!
+//! - `plan` cuts a problem into units that can run in any order;
+//! - `unit` runs one of them: it walks chunks and groups of rows, and gathers what is not contiguous (`pack`);
+//! - `rows` is the inner loop, over one group of rows;
+//! - `vector` is what these need from an instruction set, and `scalar`, `avx2` and their like provide it; each loop is
+//!   compiled once for every one of them, and `dispatch` picks the copy for the CPU that `cpu` found;
+//! - `reference` is the operator in its plainest form.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod cpu;
+mod dispatch;
+pub mod element;
+mod fp_mode;
+mod pack;
+mod plan;
+pub mod reference;
+mod rows;
+mod scalar;
+mod scratch;
+mod unit;
+mod vector;
+
+pub use cpu::{Tier, active_tier, available_tiers, thread_limit};
+pub use plan::Stores;
+pub use scratch::Scratch;
+
+use crate::runtime::pool;
+use fp_mode::DefaultMode;
+use plan::Plan;
 
 use crate::dtype::FloatType;
 
@@ -54,3 +84,92 @@ pub struct ModulateBackward {
 
 // SAFETY: the addresses are the caller's; who runs a problem promises (see `run`) that they may be used there.
 unsafe impl Send for ModulateBackward {}
+
+/// Bytes of the three large tensors below which the calling thread is done before a helper would have started.
+const INLINE_BYTES: usize = 2 << 20;
+/// Bytes of the three large tensors that take a few microseconds at most.
+const TINY_BYTES: usize = 128 << 10;
+
+/// Bytes of workspace that a run wants for these dims: 0 for most.
+///
+/// Where batch times hidden is too small to keep threads busy (below 8192) and L is longer than a chunk of 1024 rows, each
+/// chunk's sums are kept until all are there: 8 bytes for each gradient, sample, chunk and column. The size depends on
+/// nothing else, so a plan made on one machine holds on another. The workspace's address needs no alignment.
+pub fn workspace_bytes(dims: [usize; 3], grad_scale: bool, grad_shift: bool) -> usize {
+    plan::workspace_bytes(dims, grad_scale, grad_shift)
+}
+
+/// Whether a run takes a few microseconds at most, less than handing it to another thread.
+pub fn is_tiny(problem: &ModulateBackward) -> bool {
+    problem.traffic() <= TINY_BYTES
+}
+
+/// Runs with the process's tier and as many threads as pay.
+///
+/// # Safety
+///
+/// All views must be usable, for reading and writing as [`ModulateBackward`] says, until this returns, and nothing else may
+/// write what it reads or touch what it writes. `workspace` holds [`workspace_bytes`], or is null where that is 0.
+pub unsafe fn run(problem: &ModulateBackward, workspace: *mut u8) {
+    let threads = if problem.traffic() < INLINE_BYTES { 1 } else { thread_limit() };
+    // SAFETY: as the caller promises; the process's tier is one that the CPU has.
+    unsafe { run_tuned(&Tuning { tier: active_tier(), threads, stores: Stores::Auto }, problem, workspace) }
+}
+
+/// Runs on the calling thread alone. The bits are those of [`run`].
+///
+/// # Safety
+///
+/// As for [`run`].
+pub unsafe fn run_inline(problem: &ModulateBackward, workspace: *mut u8) {
+    // SAFETY: as the caller promises; the process's tier is one that the CPU has.
+    unsafe { run_with(active_tier(), 1, problem, workspace) }
+}
+
+/// Runs with a tier and a number of threads, for tests and benchmarks. The bits are those of [`run`].
+///
+/// # Safety
+///
+/// As for [`run`], and the CPU has the tier.
+pub unsafe fn run_with(tier: Tier, threads: usize, problem: &ModulateBackward, workspace: *mut u8) {
+    // SAFETY: as the caller promises.
+    unsafe { run_tuned(&Tuning { tier, threads, stores: Stores::Auto }, problem, workspace) }
+}
+
+/// What decides how a problem runs, but not what comes out.
+#[derive(Clone, Copy, Debug)]
+pub struct Tuning {
+    /// The instruction set.
+    pub tier: Tier,
+    /// Threads, the calling one included.
+    pub threads: usize,
+    /// How grad_input is stored.
+    pub stores: Stores,
+}
+
+/// Runs as told. The bits are those of [`run`].
+///
+/// # Safety
+///
+/// As for [`run_with`].
+pub unsafe fn run_tuned(tuning: &Tuning, problem: &ModulateBackward, workspace: *mut u8) {
+    let kernel = dispatch::kernel(tuning.tier, problem.dtype);
+    let plan = Plan::new(problem, workspace, tuning.threads, tuning.stores, kernel.block);
+    let (input, shift) = (usize::from(problem.grad_scale.is_some()), usize::from(problem.grad_shift.is_some()));
+    let unit = kernel.units[input][shift][usize::from(plan.streaming)];
+    let run_unit = |index: usize, scratch: &mut Scratch| {
+        let _mode = DefaultMode::enter();
+        // SAFETY: the caller's promise covers the plan; the pool runs each unit once.
+        unsafe { unit(&plan, index, scratch) }
+    };
+    if tuning.threads > 1 && plan.units > 1 {
+        pool::run(plan.units, tuning.threads, &run_unit);
+    } else {
+        Scratch::with(|scratch| (0..plan.units).for_each(|index| run_unit(index, scratch)));
+    }
+    if !plan.workspace.is_null() {
+        let _mode = DefaultMode::enter();
+        // SAFETY: as above, and all units have run.
+        Scratch::with(|scratch| unsafe { kernel.reduces[input][shift](&plan, scratch) });
+    }
+}

@@ -13,6 +13,7 @@ pub mod log;
 pub mod memory;
 pub mod messages;
 pub mod parameters;
+pub mod pool;
 mod record;
 pub mod stream;
 pub mod thread;

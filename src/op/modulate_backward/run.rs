@@ -17,9 +17,19 @@ unsafe impl Send for Run {}
 impl Run {
     /// Whether this takes a few microseconds at most.
     pub fn is_tiny(&self) -> bool {
-        false
+        kernel::is_tiny(&self.problem)
     }
 
     /// Does it. `inline`: inside the launching call, where no other thread is to help.
-    pub fn execute(&self, _inline: bool) {}
+    pub fn execute(&self, inline: bool) {
+        // SAFETY: phase two has checked every view against its block, and memory outside blocks is the caller's promise;
+        // the stream keeps blocks that are freed meanwhile, and runs nothing else of its own at the same time.
+        unsafe {
+            if inline {
+                kernel::run_inline(&self.problem, self.workspace);
+            } else {
+                kernel::run(&self.problem, self.workspace);
+            }
+        }
+    }
 }

@@ -20,6 +20,9 @@ static REGISTRY: Registry = Registry::new();
 /// Bytes of all live blocks.
 static LIVE_BYTES: AtomicUsize = AtomicUsize::new(0);
 
+/// Blocks that were ever freed.
+static FREES: AtomicUsize = AtomicUsize::new(0);
+
 /// Sizes are rounded up to this, as at the vendor.
 const GRANULE: usize = 32;
 
@@ -86,7 +89,9 @@ pub fn release(start: usize, kind: Kind, argument: &'static str) -> Result<()> {
         return Err(Error::InvalidValue(why_not_a_block(start, kind, argument)));
     };
     LIVE_BYTES.fetch_sub(mapping.block().checked_len, Ordering::Relaxed);
-    // The block is out of the registry: a launch whose task the streams don't show yet will not find it.
+    // The block is out of the registry, then it is counted, then the streams are searched: a launch either is found by
+    // the search, or it finds the count changed and the block gone.
+    FREES.fetch_add(1, Ordering::SeqCst);
     stream::hand_to_users(&mapping);
     Ok(())
 }
@@ -109,6 +114,12 @@ fn why_not_a_block(address: usize, kind: Kind, argument: &'static str) -> String
             "{argument} is {address:#x}, expected the start of a live block from {own}: it never was one, or was freed"
         ),
     }
+}
+
+/// How many blocks were ever freed. A launch that reads this before it looks at its blocks, and again when its task is
+/// published (`admit` of [`stream::Stream::submit`]), need not look again if it is the same.
+pub fn frees() -> usize {
+    FREES.load(Ordering::SeqCst)
 }
 
 /// The block that an address lies in. Takes no lock.

@@ -1,0 +1,425 @@
+//! The AVX2 tier (with FMA and F16C).
+
+use std::arch::x86_64::*;
+
+use super::plan::Plan;
+use super::scratch::Scratch;
+use super::vector::Lanes;
+
+/// FLOAT: 8 columns; sums in two registers of four `f64`.
+#[derive(Clone, Copy)]
+pub(crate) struct F32;
+/// FLOAT16: 8 columns; sums in one register of eight `f32`.
+#[derive(Clone, Copy)]
+pub(crate) struct F16;
+/// BFLOAT16: 16 columns, kept as the 8 even ones and the 8 odd ones: taking them apart and putting them together again
+/// costs a shift and a blend, while widening in order and packing costs shuffles across the register.
+#[derive(Clone, Copy)]
+pub(crate) struct Bf16;
+
+/// Eight `f32` as loaded, and as two halves of `f64`. What is not used is never computed.
+#[derive(Clone, Copy)]
+pub(crate) struct Widened {
+    all: __m256,
+    low: __m256d,
+    high: __m256d,
+}
+
+impl Lanes for F32 {
+    const N: usize = 8;
+    const SIZE: usize = 4;
+    const STEPS: usize = 2;
+    const ONE: u32 = 0x3f80_0000;
+    type Values = Widened;
+    type Sums = [__m256d; 2];
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Widened {
+        let from = from.cast::<f32>();
+        // SAFETY: the caller's 8 elements. Widening straight from memory saves the shuffle that would bring the upper half
+        // down.
+        unsafe {
+            Widened {
+                all: _mm256_loadu_ps(from),
+                low: _mm256_cvtps_pd(_mm_loadu_ps(from)),
+                high: _mm256_cvtps_pd(_mm_loadu_ps(from.add(4))),
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn store(to: *mut u8, values: Widened) {
+        // SAFETY: the caller's 8 elements.
+        unsafe { _mm256_storeu_ps(to.cast(), values.all) }
+    }
+    #[inline(always)]
+    unsafe fn stream(to: *mut u8, values: Widened) {
+        // SAFETY: the caller's 8 elements, aligned.
+        unsafe { _mm256_stream_ps(to.cast(), values.all) }
+    }
+    #[inline(always)]
+    unsafe fn product(a: Widened, b: Widened) -> Widened {
+        // SAFETY: the tier has AVX2.
+        unsafe { Widened { all: _mm256_mul_ps(a.all, b.all), low: a.low, high: a.high } }
+    }
+    #[inline(always)]
+    unsafe fn no_sums() -> Self::Sums {
+        // SAFETY: the tier has AVX2.
+        unsafe { [_mm256_set1_pd(-0.0); 2] }
+    }
+    #[inline(always)]
+    unsafe fn add_product(sums: Self::Sums, a: Widened, b: Widened) -> Self::Sums {
+        // SAFETY: the tier has FMA.
+        unsafe { [_mm256_fmadd_pd(a.low, b.low, sums[0]), _mm256_fmadd_pd(a.high, b.high, sums[1])] }
+    }
+    #[inline(always)]
+    unsafe fn add(sums: Self::Sums, a: Widened) -> Self::Sums {
+        // SAFETY: the tier has AVX2.
+        unsafe { [_mm256_add_pd(sums[0], a.low), _mm256_add_pd(sums[1], a.high)] }
+    }
+    #[inline(always)]
+    unsafe fn accumulate(accumulators: *mut f64, sums: Self::Sums) {
+        // SAFETY: the caller's 8 accumulators.
+        unsafe {
+            accumulate4(accumulators, sums[0]);
+            accumulate4(accumulators.add(4), sums[1]);
+        }
+    }
+    #[inline(always)]
+    unsafe fn finish(accumulators: *const f64, to: *mut u8) {
+        // SAFETY: the caller's 8 accumulators and elements.
+        unsafe {
+            let low = _mm256_cvtpd_ps(_mm256_loadu_pd(accumulators));
+            let high = _mm256_cvtpd_ps(_mm256_loadu_pd(accumulators.add(4)));
+            _mm256_storeu_ps(to.cast(), _mm256_set_m128(high, low));
+        }
+    }
+    #[inline(always)]
+    unsafe fn prefetch(address: *const u8) {
+        // SAFETY: a prefetch reads nothing that the program can see, wherever it points.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
+    }
+    #[inline(always)]
+    unsafe fn fence() {
+        // SAFETY: every x86-64 has it.
+        unsafe { _mm_sfence() }
+    }
+    #[inline(always)]
+    unsafe fn transpose_block(from: *const u8, from_pitch: usize, to: *mut u8, to_pitch: usize) {
+        // SAFETY: the caller's 8 rows of 8 elements on both sides.
+        unsafe {
+            let mut rows = [_mm256_setzero_ps(); 8];
+            for (i, row) in rows.iter_mut().enumerate() {
+                *row = _mm256_loadu_ps(from.add(i * from_pitch).cast());
+            }
+            // Rows i and i + 4 exchange halves; then each 4 x 4 quarter is transposed within its lane.
+            for i in 0..4 {
+                let (a, b) = (rows[i], rows[i + 4]);
+                rows[i] = _mm256_permute2f128_ps::<0x20>(a, b);
+                rows[i + 4] = _mm256_permute2f128_ps::<0x31>(a, b);
+            }
+            for j in 0..2 {
+                let [a, b, c, d] = [rows[4 * j], rows[4 * j + 1], rows[4 * j + 2], rows[4 * j + 3]];
+                let (ab_low, ab_high) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
+                let (cd_low, cd_high) = (_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
+                let out = [
+                    _mm256_shuffle_ps::<0x44>(ab_low, cd_low),
+                    _mm256_shuffle_ps::<0xee>(ab_low, cd_low),
+                    _mm256_shuffle_ps::<0x44>(ab_high, cd_high),
+                    _mm256_shuffle_ps::<0xee>(ab_high, cd_high),
+                ];
+                for (i, column) in out.into_iter().enumerate() {
+                    _mm256_storeu_ps(to.add((4 * j + i) * to_pitch).cast(), column);
+                }
+            }
+        }
+    }
+}
+
+impl Lanes for F16 {
+    const N: usize = 8;
+    const SIZE: usize = 2;
+    const STEPS: usize = 4;
+    const ONE: u32 = 0x3c00;
+    type Values = __m256;
+    type Sums = __m256;
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> __m256 {
+        // SAFETY: the caller's 8 elements.
+        unsafe { _mm256_cvtph_ps(_mm_loadu_si128(from.cast())) }
+    }
+    #[inline(always)]
+    unsafe fn store(to: *mut u8, values: __m256) {
+        // SAFETY: the caller's 8 elements.
+        unsafe { _mm_storeu_si128(to.cast(), _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(values)) }
+    }
+    #[inline(always)]
+    unsafe fn stream(to: *mut u8, values: __m256) {
+        // SAFETY: the caller's 8 elements, aligned.
+        unsafe { _mm_stream_si128(to.cast(), _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(values)) }
+    }
+    #[inline(always)]
+    unsafe fn product(a: __m256, b: __m256) -> __m256 {
+        // SAFETY: the tier has AVX2.
+        unsafe { _mm256_mul_ps(a, b) }
+    }
+    #[inline(always)]
+    unsafe fn no_sums() -> __m256 {
+        // SAFETY: the tier has AVX2.
+        unsafe { _mm256_set1_ps(-0.0) }
+    }
+    #[inline(always)]
+    unsafe fn add_product(sums: __m256, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: the tier has FMA.
+        unsafe { _mm256_fmadd_ps(a, b, sums) }
+    }
+    #[inline(always)]
+    unsafe fn add(sums: __m256, a: __m256) -> __m256 {
+        // SAFETY: the tier has AVX2.
+        unsafe { _mm256_add_ps(sums, a) }
+    }
+    #[inline(always)]
+    unsafe fn accumulate(accumulators: *mut f64, sums: __m256) {
+        // SAFETY: the caller's 8 accumulators.
+        unsafe { accumulate8(accumulators, sums) }
+    }
+    #[inline(always)]
+    unsafe fn finish(accumulators: *const f64, to: *mut u8) {
+        // SAFETY: the caller's 8 accumulators and elements.
+        unsafe { Self::store(to, round_to_odd8(accumulators)) }
+    }
+    #[inline(always)]
+    unsafe fn prefetch(address: *const u8) {
+        // SAFETY: as everywhere.
+        unsafe { F32::prefetch(address) }
+    }
+    #[inline(always)]
+    unsafe fn fence() {
+        // SAFETY: as everywhere.
+        unsafe { F32::fence() }
+    }
+    #[inline(always)]
+    unsafe fn transpose_block(from: *const u8, from_pitch: usize, to: *mut u8, to_pitch: usize) {
+        // SAFETY: the caller's 8 rows of 8 elements on both sides.
+        unsafe { transpose_block16(from, from_pitch, to, to_pitch) }
+    }
+}
+
+impl Lanes for Bf16 {
+    const N: usize = 16;
+    const SIZE: usize = 2;
+    const STEPS: usize = 2;
+    const ONE: u32 = 0x3f80;
+    type Values = [__m256; 2];
+    type Sums = [__m256; 2];
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Self::Values {
+        // SAFETY: the caller's 16 elements.
+        unsafe {
+            let pairs = _mm256_loadu_si256(from.cast());
+            let even = _mm256_slli_epi32::<16>(pairs);
+            let odd = _mm256_and_si256(pairs, _mm256_set1_epi32(0xffff_0000_u32 as i32));
+            [_mm256_castsi256_ps(even), _mm256_castsi256_ps(odd)]
+        }
+    }
+    #[inline(always)]
+    unsafe fn store(to: *mut u8, values: Self::Values) {
+        // SAFETY: the caller's 16 elements.
+        unsafe { _mm256_storeu_si256(to.cast(), bf16_pairs(values)) }
+    }
+    #[inline(always)]
+    unsafe fn stream(to: *mut u8, values: Self::Values) {
+        // SAFETY: the caller's 16 elements, aligned.
+        unsafe { _mm256_stream_si256(to.cast(), bf16_pairs(values)) }
+    }
+    #[inline(always)]
+    unsafe fn product(a: Self::Values, b: Self::Values) -> Self::Values {
+        // SAFETY: the tier has AVX2.
+        unsafe { [_mm256_mul_ps(a[0], b[0]), _mm256_mul_ps(a[1], b[1])] }
+    }
+    #[inline(always)]
+    unsafe fn no_sums() -> Self::Sums {
+        // SAFETY: the tier has AVX2.
+        unsafe { [_mm256_set1_ps(-0.0); 2] }
+    }
+    #[inline(always)]
+    unsafe fn add_product(sums: Self::Sums, a: Self::Values, b: Self::Values) -> Self::Sums {
+        // SAFETY: the tier has FMA.
+        unsafe { [_mm256_fmadd_ps(a[0], b[0], sums[0]), _mm256_fmadd_ps(a[1], b[1], sums[1])] }
+    }
+    #[inline(always)]
+    unsafe fn add(sums: Self::Sums, a: Self::Values) -> Self::Sums {
+        // SAFETY: the tier has AVX2.
+        unsafe { [_mm256_add_ps(sums[0], a[0]), _mm256_add_ps(sums[1], a[1])] }
+    }
+    #[inline(always)]
+    unsafe fn accumulate(accumulators: *mut f64, sums: Self::Sums) {
+        // SAFETY: the caller's 16 accumulators.
+        unsafe {
+            accumulate8(accumulators, sums[0]);
+            accumulate8(accumulators.add(8), sums[1]);
+        }
+    }
+    #[inline(always)]
+    unsafe fn finish(accumulators: *const f64, to: *mut u8) {
+        // SAFETY: the caller's 16 accumulators and elements.
+        unsafe { Self::store(to, [round_to_odd8(accumulators), round_to_odd8(accumulators.add(8))]) }
+    }
+    #[inline(always)]
+    fn slot(column: usize) -> usize {
+        column / 16 * 16 + column % 2 * 8 + column % 16 / 2
+    }
+    #[inline(always)]
+    unsafe fn prefetch(address: *const u8) {
+        // SAFETY: as everywhere.
+        unsafe { F32::prefetch(address) }
+    }
+    #[inline(always)]
+    unsafe fn fence() {
+        // SAFETY: as everywhere.
+        unsafe { F32::fence() }
+    }
+    #[inline(always)]
+    unsafe fn transpose_block(from: *const u8, from_pitch: usize, to: *mut u8, to_pitch: usize) {
+        // SAFETY: the caller's 8 rows of 8 elements on both sides.
+        unsafe { transpose_block16(from, from_pitch, to, to_pitch) }
+    }
+}
+
+/// Adds four sums to four accumulators.
+#[inline(always)]
+unsafe fn accumulate4(accumulators: *mut f64, sums: __m256d) {
+    // SAFETY: the caller's 4 accumulators.
+    unsafe { _mm256_storeu_pd(accumulators, _mm256_add_pd(_mm256_loadu_pd(accumulators), sums)) }
+}
+
+/// Widens eight sums and adds them to eight accumulators.
+#[inline(always)]
+unsafe fn accumulate8(accumulators: *mut f64, sums: __m256) {
+    // SAFETY: the caller's 8 accumulators.
+    unsafe {
+        accumulate4(accumulators, _mm256_cvtps_pd(_mm256_castps256_ps128(sums)));
+        accumulate4(accumulators.add(4), _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(sums)));
+    }
+}
+
+/// Eight accumulators rounded to odd: see [`super::element::f64_to_f32_odd`].
+#[inline(always)]
+unsafe fn round_to_odd8(accumulators: *const f64) -> __m256 {
+    // SAFETY: the caller's 8 accumulators.
+    unsafe { _mm256_set_m128(round_to_odd4(accumulators.add(4)), round_to_odd4(accumulators)) }
+}
+
+#[inline(always)]
+unsafe fn round_to_odd4(accumulators: *const f64) -> __m128 {
+    // SAFETY: the caller's 4 accumulators.
+    unsafe {
+        let value = _mm256_loadu_pd(accumulators);
+        let nearest = _mm256_cvtpd_ps(value);
+        let back = _mm256_cvtps_pd(nearest);
+        let sign = _mm256_set1_pd(-0.0);
+        let away = _mm256_cmp_pd::<_CMP_GT_OQ>(_mm256_andnot_pd(sign, back), _mm256_andnot_pd(sign, value));
+        let inexact = _mm256_cmp_pd::<_CMP_NEQ_OQ>(back, value);
+        // A mask is -1: adding it takes one off.
+        let bits = _mm_add_epi32(_mm_castps_si128(nearest), narrow_mask(away));
+        _mm_castsi128_ps(_mm_or_si128(bits, _mm_srli_epi32::<31>(narrow_mask(inexact))))
+    }
+}
+
+/// Four masks of 64 bits to four of 32.
+#[inline(always)]
+unsafe fn narrow_mask(mask: __m256d) -> __m128i {
+    // SAFETY: the tier has AVX2.
+    unsafe {
+        let mask = _mm256_castpd_ps(mask);
+        let low = _mm256_castps256_ps128(mask);
+        _mm_castps_si128(_mm_shuffle_ps::<0x88>(low, _mm256_extractf128_ps::<1>(mask)))
+    }
+}
+
+/// Rounds even and odd columns to bfloat16 and puts them side by side: see [`super::element::f32_to_bf16`].
+#[inline(always)]
+unsafe fn bf16_pairs(values: [__m256; 2]) -> __m256i {
+    // SAFETY: the tier has AVX2.
+    unsafe {
+        let [even, odd] = values;
+        let mut rounded = [bf16_bits(even), bf16_bits(odd)];
+        // NaN would wrap to zero or be cut to infinity. There is hardly ever one, so one test for all 16 and a jump cost
+        // less than choosing in each.
+        if _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_UNORD_Q>(even, odd)) != 0 {
+            rounded = [keep_nan(even, rounded[0]), keep_nan(odd, rounded[1])];
+        }
+        _mm256_blend_epi16::<0xaa>(_mm256_srli_epi32::<16>(rounded[0]), rounded[1])
+    }
+}
+
+/// Rounded bits in the upper halves; wrong for NaN.
+#[inline(always)]
+unsafe fn bf16_bits(values: __m256) -> __m256i {
+    // SAFETY: the tier has AVX2.
+    unsafe {
+        let bits = _mm256_castps_si256(values);
+        let odd = _mm256_and_si256(_mm256_srli_epi32::<16>(bits), _mm256_set1_epi32(1));
+        _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd)
+    }
+}
+
+#[inline(always)]
+unsafe fn keep_nan(values: __m256, rounded: __m256i) -> __m256i {
+    // SAFETY: the tier has AVX2.
+    unsafe {
+        let quiet = _mm256_or_si256(_mm256_castps_si256(values), _mm256_set1_epi32(0x40_0000));
+        let nan = _mm256_cmp_ps::<_CMP_UNORD_Q>(values, values);
+        _mm256_castps_si256(_mm256_blendv_ps(_mm256_castsi256_ps(rounded), _mm256_castsi256_ps(quiet), nan))
+    }
+}
+
+/// Eight rows of eight 16-bit elements.
+#[inline(always)]
+unsafe fn transpose_block16(from: *const u8, from_pitch: usize, to: *mut u8, to_pitch: usize) {
+    // SAFETY: the caller's 8 rows of 8 elements on both sides.
+    unsafe {
+        let mut rows = [_mm_setzero_si128(); 8];
+        for (i, row) in rows.iter_mut().enumerate() {
+            *row = _mm_loadu_si128(from.add(i * from_pitch).cast());
+        }
+        // Three rounds of interleaving rows that are 4 apart: each element's row number moves into its position, bit by bit.
+        for _ in 0..3 {
+            let previous = rows;
+            for i in 0..4 {
+                rows[2 * i] = _mm_unpacklo_epi16(previous[i], previous[i + 4]);
+                rows[2 * i + 1] = _mm_unpackhi_epi16(previous[i], previous[i + 4]);
+            }
+        }
+        for (i, column) in rows.into_iter().enumerate() {
+            _mm_storeu_si128(to.add(i * to_pitch).cast(), column);
+        }
+    }
+}
+
+/// [`super::unit::run`], compiled for this tier.
+///
+/// # Safety
+///
+/// As there.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(crate) unsafe fn unit<L: Lanes, const INPUT: bool, const SHIFT: bool, const STREAM: bool>(
+    plan: &Plan,
+    unit: usize,
+    scratch: &mut Scratch,
+) {
+    // SAFETY: as the caller promises.
+    unsafe { super::unit::run::<L, INPUT, SHIFT, STREAM>(plan, unit, scratch) }
+}
+
+/// [`super::unit::reduce`], compiled for this tier.
+///
+/// # Safety
+///
+/// As there.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(crate) unsafe fn reduce<L: Lanes, const INPUT: bool, const SHIFT: bool>(plan: &Plan, scratch: &mut Scratch) {
+    // SAFETY: as the caller promises.
+    unsafe { super::unit::reduce::<L, INPUT, SHIFT>(plan, scratch) }
+}

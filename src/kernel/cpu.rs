@@ -1,0 +1,100 @@
+//! What the machine offers: instruction sets and the size of its last-level cache.
+
+use once_cell::race::{OnceBox, OnceNonZeroUsize};
+use std::num::NonZeroUsize;
+
+use crate::config;
+use crate::runtime::log;
+
+/// An instruction set that the kernels are compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tier {
+    /// Plain Rust: every CPU.
+    Scalar,
+    /// AVX2 with FMA and F16C.
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+}
+
+impl Tier {
+    /// Tiers of this architecture, slowest first, whether or not the CPU has them.
+    pub const ALL: &[Self] = &[
+        Self::Scalar,
+        #[cfg(target_arch = "x86_64")]
+        Self::Avx2,
+    ];
+
+    /// The name that `ACLCPU_ISA` takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Scalar => "scalar",
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => "avx2",
+        }
+    }
+
+    /// Whether this CPU has it.
+    pub fn is_available(self) -> bool {
+        match self {
+            Self::Scalar => true,
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => {
+                is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c")
+            }
+        }
+    }
+}
+
+/// The tiers that this CPU has, slowest first.
+pub fn available_tiers() -> Vec<Tier> {
+    Tier::ALL.iter().copied().filter(|tier| tier.is_available()).collect()
+}
+
+/// The tier that this process computes with: the fastest that the CPU has, or what `ACLCPU_ISA` says.
+pub fn active_tier() -> Tier {
+    static ACTIVE: OnceBox<Tier> = OnceBox::new();
+    *ACTIVE.get_or_init(|| {
+        let fastest = Tier::ALL.iter().copied().rfind(|tier| tier.is_available()).unwrap_or(Tier::Scalar);
+        let tier = match config::isa() {
+            Some(forced) if forced.is_available() => forced,
+            Some(forced) => {
+                let (forced, used) = (forced.name(), fastest.name());
+                log::warning(format_args!("ACLCPU_ISA={forced} is ignored: this CPU lacks it; using {used}"));
+                fastest
+            }
+            None => fastest,
+        };
+        log::info(format_args!("kernels use {}", tier.name()));
+        Box::new(tier)
+    })
+}
+
+/// Threads that one launch may use: `ACLCPU_THREADS`, or what affinity and the cgroup's quota allow.
+pub fn thread_limit() -> usize {
+    static LIMIT: OnceNonZeroUsize = OnceNonZeroUsize::new();
+    let detect = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    LIMIT.get_or_init(|| config::threads().and_then(NonZeroUsize::new).unwrap_or_else(detect)).get()
+}
+
+/// Bytes of the last-level cache that this CPU's cores share.
+pub(crate) fn last_level_cache() -> usize {
+    /// For a system that doesn't tell.
+    const USUAL: NonZeroUsize = NonZeroUsize::new(32 << 20).unwrap();
+    static SIZE: OnceNonZeroUsize = OnceNonZeroUsize::new();
+    SIZE.get_or_init(|| largest_cache().unwrap_or(USUAL)).get()
+}
+
+/// The size of the highest cache level, as the kernel lists it.
+fn largest_cache() -> Option<NonZeroUsize> {
+    let read = |index: usize, what: &str| {
+        let path = format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{what}");
+        std::fs::read_to_string(path).ok()
+    };
+    let caches = (0..8).filter_map(|index| {
+        let level: u32 = read(index, "level")?.trim().parse().ok()?;
+        let size = read(index, "size")?;
+        let kib: usize = size.trim().strip_suffix('K')?.parse().ok()?;
+        Some((level, NonZeroUsize::new(kib * 1024)?))
+    });
+    caches.max().map(|(_, size)| size)
+}

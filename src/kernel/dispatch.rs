@@ -1,0 +1,62 @@
+//! From a tier and a type to compiled loops.
+
+use super::cpu::Tier;
+use super::plan::Plan;
+use super::scalar;
+use super::scratch::Scratch;
+use super::vector::Lanes;
+use crate::dtype::FloatType;
+
+#[cfg(target_arch = "x86_64")]
+use super::avx2;
+
+/// One unit of a plan.
+pub(crate) type RunUnit = unsafe fn(&Plan, usize, &mut Scratch);
+/// The last step of a plan that splits L.
+pub(crate) type Reduce = unsafe fn(&Plan, &mut Scratch);
+
+/// The loops of one tier and type.
+#[derive(Clone, Copy)]
+pub(crate) struct Kernel {
+    /// Columns of a block.
+    pub block: usize,
+    /// By whether grad_scale and grad_shift are wanted, and whether stores stream.
+    pub units: [[[RunUnit; 2]; 2]; 2],
+    pub reduces: [[Reduce; 2]; 2],
+}
+
+/// The loops for a tier, which the CPU must have, and a type.
+pub(crate) fn kernel(tier: Tier, dtype: FloatType) -> Kernel {
+    macro_rules! compiled {
+        ($isa:ident, $lanes:ty) => {
+            Kernel {
+                block: <$lanes>::BLOCK,
+                units: [
+                    [
+                        [$isa::unit::<$lanes, false, false, false>, $isa::unit::<$lanes, false, false, true>],
+                        [$isa::unit::<$lanes, false, true, false>, $isa::unit::<$lanes, false, true, true>],
+                    ],
+                    [
+                        [$isa::unit::<$lanes, true, false, false>, $isa::unit::<$lanes, true, false, true>],
+                        [$isa::unit::<$lanes, true, true, false>, $isa::unit::<$lanes, true, true, true>],
+                    ],
+                ],
+                reduces: [
+                    [$isa::reduce::<$lanes, false, false>, $isa::reduce::<$lanes, false, true>],
+                    [$isa::reduce::<$lanes, true, false>, $isa::reduce::<$lanes, true, true>],
+                ],
+            }
+        };
+    }
+    match (tier, dtype) {
+        (Tier::Scalar, FloatType::F32) => compiled!(scalar, scalar::F32),
+        (Tier::Scalar, FloatType::F16) => compiled!(scalar, scalar::F16),
+        (Tier::Scalar, FloatType::Bf16) => compiled!(scalar, scalar::Bf16),
+        #[cfg(target_arch = "x86_64")]
+        (Tier::Avx2, FloatType::F32) => compiled!(avx2, avx2::F32),
+        #[cfg(target_arch = "x86_64")]
+        (Tier::Avx2, FloatType::F16) => compiled!(avx2, avx2::F16),
+        #[cfg(target_arch = "x86_64")]
+        (Tier::Avx2, FloatType::Bf16) => compiled!(avx2, avx2::Bf16),
+    }
+}

@@ -1,0 +1,155 @@
+//! The scalar tier: one column per step. It runs everywhere, and is what the other tiers are compared with.
+
+use super::element;
+use super::plan::Plan;
+use super::scratch::Scratch;
+use super::vector::Lanes;
+
+/// FLOAT, one column.
+#[derive(Clone, Copy)]
+pub(crate) struct F32;
+/// FLOAT16, one column.
+#[derive(Clone, Copy)]
+pub(crate) struct F16;
+/// BFLOAT16, one column.
+#[derive(Clone, Copy)]
+pub(crate) struct Bf16;
+
+impl Lanes for F32 {
+    const N: usize = 1;
+    const SIZE: usize = 4;
+    const STEPS: usize = 4;
+    const ONE: u32 = 0x3f80_0000;
+    type Values = f32;
+    type Sums = f64;
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> f32 {
+        // SAFETY: the caller's element.
+        unsafe { from.cast::<f32>().read_unaligned() }
+    }
+    #[inline(always)]
+    unsafe fn store(to: *mut u8, values: f32) {
+        // SAFETY: the caller's element.
+        unsafe { to.cast::<f32>().write_unaligned(values) }
+    }
+    #[inline(always)]
+    unsafe fn stream(to: *mut u8, values: f32) {
+        // SAFETY: as `store`.
+        unsafe { Self::store(to, values) }
+    }
+    #[inline(always)]
+    unsafe fn product(a: f32, b: f32) -> f32 {
+        a * b
+    }
+    #[inline(always)]
+    unsafe fn no_sums() -> f64 {
+        -0.0
+    }
+    #[inline(always)]
+    unsafe fn add_product(sums: f64, a: f32, b: f32) -> f64 {
+        // The product of two binary32 is exact in binary64: no fused operation is needed.
+        sums + f64::from(a) * f64::from(b)
+    }
+    #[inline(always)]
+    unsafe fn add(sums: f64, a: f32) -> f64 {
+        sums + f64::from(a)
+    }
+    #[inline(always)]
+    unsafe fn accumulate(accumulators: *mut f64, sums: f64) {
+        // SAFETY: the caller's accumulator.
+        unsafe { accumulators.write_unaligned(accumulators.read_unaligned() + sums) }
+    }
+    #[inline(always)]
+    unsafe fn finish(accumulators: *const f64, to: *mut u8) {
+        // SAFETY: the caller's accumulator and element.
+        unsafe { Self::store(to, accumulators.read_unaligned() as f32) }
+    }
+}
+
+/// What the two 16-bit types share; they differ in conversions, and in whether a product can be inexact.
+macro_rules! sixteen_bit {
+    ($name:ident, $one:literal, $widen:path, $narrow:path, $finish:path, $sum:expr) => {
+        impl Lanes for $name {
+            const N: usize = 1;
+            const SIZE: usize = 2;
+            const STEPS: usize = 4;
+            const ONE: u32 = $one;
+            type Values = f32;
+            type Sums = f32;
+
+            #[inline(always)]
+            unsafe fn load(from: *const u8) -> f32 {
+                // SAFETY: the caller's element.
+                $widen(unsafe { from.cast::<u16>().read_unaligned() })
+            }
+            #[inline(always)]
+            unsafe fn store(to: *mut u8, values: f32) {
+                // SAFETY: the caller's element.
+                unsafe { to.cast::<u16>().write_unaligned($narrow(values)) }
+            }
+            #[inline(always)]
+            unsafe fn stream(to: *mut u8, values: f32) {
+                // SAFETY: as `store`.
+                unsafe { Self::store(to, values) }
+            }
+            #[inline(always)]
+            unsafe fn product(a: f32, b: f32) -> f32 {
+                a * b
+            }
+            #[inline(always)]
+            unsafe fn no_sums() -> f32 {
+                -0.0
+            }
+            #[inline(always)]
+            unsafe fn add_product(sums: f32, a: f32, b: f32) -> f32 {
+                let sum: fn(f32, f32, f32) -> f32 = $sum;
+                sum(sums, a, b)
+            }
+            #[inline(always)]
+            unsafe fn add(sums: f32, a: f32) -> f32 {
+                sums + a
+            }
+            #[inline(always)]
+            unsafe fn accumulate(accumulators: *mut f64, sums: f32) {
+                // SAFETY: the caller's accumulator.
+                unsafe { accumulators.write_unaligned(accumulators.read_unaligned() + f64::from(sums)) }
+            }
+            #[inline(always)]
+            unsafe fn finish(accumulators: *const f64, to: *mut u8) {
+                // SAFETY: the caller's accumulator and element.
+                unsafe { to.cast::<u16>().write_unaligned($finish(accumulators.read_unaligned())) }
+            }
+        }
+    };
+}
+
+// The product of two binary16 is exact in binary32, in range too: a plain add gives what a fused one would.
+sixteen_bit!(F16, 0x3c00, element::f16_to_f32, element::f32_to_f16, element::f64_to_f16, |sums, a, b| sums + a * b);
+// The product of two bfloat16 has 16 bits but can leave binary32's range, where only the fused operation is right.
+sixteen_bit!(Bf16, 0x3f80, element::bf16_to_f32, element::f32_to_bf16, element::f64_to_bf16, |sums, a, b| a
+    .mul_add(b, sums));
+
+/// [`super::unit::run`], compiled for this tier.
+///
+/// # Safety
+///
+/// As there.
+pub(crate) unsafe fn unit<L: Lanes, const INPUT: bool, const SHIFT: bool, const STREAM: bool>(
+    plan: &Plan,
+    unit: usize,
+    scratch: &mut Scratch,
+) {
+    // SAFETY: as the caller promises.
+    unsafe { super::unit::run::<L, INPUT, SHIFT, STREAM>(plan, unit, scratch) }
+}
+
+/// [`super::unit::reduce`], compiled for this tier.
+///
+/// # Safety
+///
+/// As there.
+pub(crate) unsafe fn reduce<L: Lanes, const INPUT: bool, const SHIFT: bool>(plan: &Plan, scratch: &mut Scratch) {
+    // SAFETY: as the caller promises.
+    unsafe { super::unit::reduce::<L, INPUT, SHIFT>(plan, scratch) }
+}

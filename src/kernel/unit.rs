@@ -1,0 +1,330 @@
+//! One unit of a plan: some samples, a tile of columns, all chunks of rows or some.
+//!
+//! ```text
+//! for each sample:
+//!     scale of the tile's columns -> scratch
+//!     for each chunk of 1024 rows:
+//!         chunk sums = nothing
+//!         for each group of 8 rows:                        (gathered into a tile first, where a view's columns are apart)
+//!             for each block of columns:                   (rows.rs)
+//!                 grad_input = grad_output * scale, group sums in registers
+//!                 chunk sums += group sums
+//!         sums += chunk sums                               (into the workspace, where L is split)
+//!     round sums -> grad_scale, grad_shift                 (by `reduce` in the end, where L is split)
+//! ```
+
+use super::pack::{self, Grid};
+use super::plan::{CHUNK, GROUP, MAX_TILE, Plan};
+use super::rows::{self, Blocks, Group};
+use super::scratch::Scratch;
+use super::vector::Lanes;
+use super::{View2, View3};
+
+/// Rows that are gathered in one go: for 16-bit types they are two lines of a transposed view, for FLOAT too.
+const fn tile_rows(size: usize) -> usize {
+    128 / size
+}
+/// Columns that a tile's arrays have room for: the largest tile, a line more where a head is peeled, and whole blocks.
+const ROOM: usize = MAX_TILE + 128;
+
+/// Where a unit's arrays stand in its scratch.
+struct Arrays {
+    scale: *mut u8,
+    chunk_sums: [*mut f64; 2],
+    sums: [*mut f64; 2],
+    tiles: [*mut u8; 3],
+}
+
+impl Arrays {
+    fn new(scratch: &mut Scratch) -> Self {
+        const SUMS: usize = ROOM * size_of::<f64>();
+        const SCALE: usize = ROOM * 4;
+        const TILE: usize = 128 * 128;
+        const { assert!(4 * SUMS + SCALE + 3 * TILE <= Scratch::BYTES) };
+        let base = scratch.as_mut_ptr();
+        let at = |offset: usize| base.wrapping_add(offset);
+        let tiles = 4 * SUMS + SCALE;
+        Self {
+            chunk_sums: [at(0).cast(), at(SUMS).cast()],
+            sums: [at(2 * SUMS).cast(), at(3 * SUMS).cast()],
+            scale: at(4 * SUMS),
+            tiles: [at(tiles), at(tiles + TILE), at(tiles + 2 * TILE)],
+        }
+    }
+}
+
+/// Runs one unit.
+///
+/// # Safety
+///
+/// The plan's addresses may be used, no other unit of the same number runs, and the CPU has the tier's instructions.
+#[inline(always)]
+pub(crate) unsafe fn run<L: Lanes, const INPUT: bool, const SHIFT: bool, const STREAM: bool>(
+    plan: &Plan,
+    unit: usize,
+    scratch: &mut Scratch,
+) {
+    let arrays = Arrays::new(scratch);
+    let range = plan.unit(unit);
+    let problem = &plan.problem;
+    let (first, end) = range.columns;
+    let blocks = Blocks::new::<L>(end - first, if first == 0 { plan.head } else { 0 });
+    let room = blocks.count() * L::BLOCK;
+    let whole = plan.workspace.is_null();
+    // SAFETY: all indices come from the plan's dims; the arrays have room for a tile.
+    unsafe {
+        let mut source = Source::new::<L>(plan, &arrays, first, end - first);
+        for b in range.batch.0..range.batch.1 {
+            load_scale::<L>(problem.scale.as_ref(), b, first, blocks, arrays.scale);
+            if whole {
+                clear::<INPUT, SHIFT>(arrays.sums, room);
+            }
+            for chunk in range.chunks.0..range.chunks.1 {
+                clear::<INPUT, SHIFT>(arrays.chunk_sums, room);
+                let rows = (chunk * CHUNK, problem.dims[1].min((chunk + 1) * CHUNK));
+                source.each_group::<L, INPUT>(b, rows, |grids, rows| {
+                    let [grad_output, input, grad_input] = grids;
+                    let [scale_sums, shift_sums] = arrays.chunk_sums;
+                    let scale = arrays.scale;
+                    let group = Group { rows, grad_output, input, grad_input, scale, scale_sums, shift_sums };
+                    rows::group::<L, INPUT, SHIFT, STREAM>(&group, blocks);
+                });
+                for gradient in gradients::<INPUT, SHIFT>() {
+                    if whole {
+                        add_sums(arrays.sums[gradient], arrays.chunk_sums[gradient], room);
+                    } else {
+                        let to = plan.chunk_sums(gradient, b, chunk, first);
+                        save_sums::<L>(arrays.chunk_sums[gradient], blocks, to);
+                    }
+                }
+            }
+            if whole {
+                finish::<L, INPUT, SHIFT>(plan, b, first, blocks, arrays.sums);
+            }
+        }
+        if STREAM {
+            L::fence();
+        }
+    }
+}
+
+/// Adds up the chunk sums of a plan that splits L, and writes the gradients.
+///
+/// # Safety
+///
+/// As for [`run`], and all units have run.
+#[inline(always)]
+pub(crate) unsafe fn reduce<L: Lanes, const INPUT: bool, const SHIFT: bool>(plan: &Plan, scratch: &mut Scratch) {
+    let arrays = Arrays::new(scratch);
+    for tile in 0..plan.tiles {
+        let (first, end) = plan.unit(tile).columns;
+        let blocks = Blocks::new::<L>(end - first, if first == 0 { plan.head } else { 0 });
+        for b in 0..plan.problem.dims[0] {
+            // SAFETY: all indices come from the plan's dims; the arrays have room for a tile.
+            unsafe {
+                clear::<INPUT, SHIFT>(arrays.sums, blocks.count() * L::BLOCK);
+                for chunk in 0..plan.chunks {
+                    for gradient in gradients::<INPUT, SHIFT>() {
+                        let from = plan.chunk_sums(gradient, b, chunk, first);
+                        add_saved_sums::<L>(from, blocks, arrays.sums[gradient]);
+                    }
+                }
+                finish::<L, INPUT, SHIFT>(plan, b, first, blocks, arrays.sums);
+            }
+        }
+    }
+}
+
+/// The gradients that are summed: 0 is grad_scale, 1 is grad_shift.
+#[inline(always)]
+fn gradients<const INPUT: bool, const SHIFT: bool>() -> std::ops::Range<usize> {
+    usize::from(!INPUT)..1 + usize::from(SHIFT)
+}
+
+/// Where the groups of rows come from and go to: straight from the views, or by way of tiles.
+struct Source {
+    views: [View3; 3],
+    size: usize,
+    first: usize,
+    columns: usize,
+    tiles: [*mut u8; 3],
+    /// Bytes from row to row of a tile.
+    pitch: usize,
+    gathered: bool,
+}
+
+impl Source {
+    #[inline(always)]
+    fn new<L: Lanes>(plan: &Plan, arrays: &Arrays, first: usize, columns: usize) -> Self {
+        let problem = &plan.problem;
+        let input = problem.input.unwrap_or(problem.grad_output);
+        let views = [problem.grad_output, input, problem.grad_input];
+        let gathered = views.iter().any(|view| view.stride[2] != 1);
+        let pitch = (columns * L::SIZE).next_multiple_of(64);
+        Self { views, size: L::SIZE, first, columns, tiles: arrays.tiles, pitch, gathered }
+    }
+
+    /// The view from a row of a sample and the unit's first column on.
+    #[inline(always)]
+    unsafe fn grid(&self, tensor: usize, b: usize, row: usize) -> Grid {
+        let View3 { base, stride } = self.views[tensor];
+        let offset = b * stride[0] + row * stride[1] + self.first * stride[2];
+        // SAFETY: an element of the view.
+        let base = unsafe { base.add(offset * self.size) };
+        Grid { base, row: stride[1] * self.size, column: stride[2] * self.size }
+    }
+
+    /// Calls `body` with the three grids of each group of rows, in order.
+    #[inline(always)]
+    unsafe fn each_group<L: Lanes, const INPUT: bool>(
+        &mut self,
+        b: usize,
+        rows: (usize, usize),
+        mut body: impl FnMut([Grid; 3], usize),
+    ) {
+        let step = if self.gathered { tile_rows(L::SIZE) } else { CHUNK };
+        for start in (rows.0..rows.1).step_by(step) {
+            let count = step.min(rows.1 - start);
+            // SAFETY: rows and columns within the dims; a tile has room for them where there is one.
+            unsafe {
+                let views = [self.grid(0, b, start), self.grid(1, b, start), self.grid(2, b, start)];
+                let mut grids = views;
+                for tensor in 0..3 {
+                    if self.gathered && views[tensor].column != L::SIZE {
+                        grids[tensor] = Grid { base: self.tiles[tensor], row: self.pitch, column: L::SIZE };
+                        if tensor == 0 || tensor == 1 && INPUT {
+                            pack::copy::<L>(views[tensor], grids[tensor], count, self.columns);
+                        }
+                    }
+                }
+                for row in (0..count).step_by(GROUP) {
+                    let mut group = grids;
+                    for grid in &mut group {
+                        grid.base = grid.base.wrapping_add(row * grid.row);
+                    }
+                    body(group, GROUP.min(count - row));
+                }
+                if self.gathered && views[2].column != L::SIZE {
+                    pack::copy::<L>(grids[2], views[2], count, self.columns);
+                }
+            }
+        }
+    }
+}
+
+/// Puts the scale of a tile's columns into blocks; 1 where there is none, which makes the product a copy.
+#[inline(always)]
+unsafe fn load_scale<L: Lanes>(scale: Option<&View2>, b: usize, first: usize, blocks: Blocks, to: *mut u8) {
+    for block in 0..blocks.count() {
+        let (column, columns) = blocks.columns::<L>(block);
+        // SAFETY: the tile's columns, and the caller's array.
+        unsafe {
+            let to = Grid { base: to.add(block * L::BLOCK * L::SIZE), row: 0, column: L::SIZE };
+            match scale {
+                Some(view) => {
+                    let from = view_row::<L>(view, b, first + column);
+                    pack::copy::<L>(from, to, 1, columns);
+                }
+                None => {
+                    let one = L::ONE.to_le_bytes();
+                    let one = Grid { base: one.as_ptr().cast_mut(), row: 0, column: 0 };
+                    pack::copy::<L>(one, to, 1, columns);
+                }
+            }
+        }
+    }
+}
+
+/// A row of a view [B, D] from a column on.
+#[inline(always)]
+unsafe fn view_row<L: Lanes>(view: &View2, b: usize, column: usize) -> Grid {
+    // SAFETY: an element of the view.
+    let base = unsafe { view.base.add((b * view.stride[0] + column * view.stride[1]) * L::SIZE) };
+    Grid { base, row: 0, column: view.stride[1] * L::SIZE }
+}
+
+/// Makes all sums -0.0: the start that changes no first term.
+#[inline(always)]
+unsafe fn clear<const INPUT: bool, const SHIFT: bool>(sums: [*mut f64; 2], room: usize) {
+    for gradient in gradients::<INPUT, SHIFT>() {
+        for i in 0..room {
+            // SAFETY: the caller's array.
+            unsafe { sums[gradient].add(i).write(-0.0) }
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn add_sums(sums: *mut f64, more: *const f64, room: usize) {
+    for i in 0..room {
+        // SAFETY: the caller's arrays.
+        unsafe { *sums.add(i) += *more.add(i) }
+    }
+}
+
+/// Writes a tile's chunk sums into the workspace, which has no alignment and no room but for the columns themselves.
+#[inline(always)]
+unsafe fn save_sums<L: Lanes>(sums: *const f64, blocks: Blocks, to: *mut u8) {
+    for block in 0..blocks.count() {
+        let (column, columns) = blocks.columns::<L>(block);
+        for i in 0..columns {
+            // SAFETY: the caller's array and the tile's columns in the workspace. A full block keeps its own order there.
+            unsafe {
+                let slot = if columns == L::BLOCK { i } else { L::slot(i) };
+                let to = to.add((column + i) * size_of::<f64>()).cast::<f64>();
+                to.write_unaligned(sums.add(block * L::BLOCK + slot).read());
+            }
+        }
+    }
+}
+
+/// Adds what [`save_sums`] wrote.
+#[inline(always)]
+unsafe fn add_saved_sums<L: Lanes>(from: *const u8, blocks: Blocks, sums: *mut f64) {
+    for block in 0..blocks.count() {
+        let (column, columns) = blocks.columns::<L>(block);
+        for i in 0..columns {
+            // SAFETY: as in `save_sums`.
+            unsafe {
+                let slot = if columns == L::BLOCK { i } else { L::slot(i) };
+                let from = from.add((column + i) * size_of::<f64>()).cast::<f64>();
+                *sums.add(block * L::BLOCK + slot) += from.read_unaligned();
+            }
+        }
+    }
+}
+
+/// Rounds a tile's sums and writes them to the gradients that are wanted.
+#[inline(always)]
+unsafe fn finish<L: Lanes, const INPUT: bool, const SHIFT: bool>(
+    plan: &Plan,
+    b: usize,
+    first: usize,
+    blocks: Blocks,
+    sums: [*mut f64; 2],
+) {
+    let views = [plan.problem.grad_scale.as_ref(), plan.problem.grad_shift.as_ref()];
+    for gradient in gradients::<INPUT, SHIFT>() {
+        let Some(view) = views[gradient] else { continue };
+        for block in 0..blocks.count() {
+            let (column, columns) = blocks.columns::<L>(block);
+            // SAFETY: the caller's arrays and the tile's columns.
+            unsafe {
+                let sums = sums[gradient].add(block * L::BLOCK);
+                let to = view_row::<L>(view, b, first + column);
+                if columns == L::BLOCK && to.column == L::SIZE {
+                    for u in 0..L::STEPS {
+                        L::finish(sums.add(u * L::N), to.base.add(u * L::N * L::SIZE));
+                    }
+                } else {
+                    let mut rounded = [0_u8; 64];
+                    for u in 0..L::STEPS {
+                        L::finish(sums.add(u * L::N), rounded.as_mut_ptr().add(u * L::N * L::SIZE));
+                    }
+                    let from = Grid { base: rounded.as_mut_ptr(), row: 0, column: L::SIZE };
+                    pack::copy::<L>(from, to, 1, columns);
+                }
+            }
+        }
+    }
+}

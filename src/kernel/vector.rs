@@ -1,0 +1,78 @@
+//! The vector trait: what the loops need from an instruction set, for one element type.
+
+/// The most steps that a block may have.
+pub(crate) const MAX_STEPS: usize = 4;
+
+/// One step of the loops: `N` neighbouring columns of one row.
+///
+/// There is one implementation per instruction set and element type. It fixes how the contract's sums are formed (which
+/// precision a group has), and nothing else does.
+///
+/// Accumulators are arrays of `f64`, `N` for each step. An implementation may keep the columns of a step in an order of its
+/// own there, which [`slot`](Lanes::slot) tells.
+///
+/// # Safety
+///
+/// Every method must be inlined into a function that is compiled for the instruction set and runs only where the CPU has
+/// it. Pointers must be good for `N` elements (or `N` times `f64`), and need no alignment unless said.
+pub(crate) trait Lanes: Copy {
+    /// Columns per step.
+    const N: usize;
+    /// Bytes per element.
+    const SIZE: usize;
+    /// Steps that are taken together, at most [`MAX_STEPS`]: a cache line's worth where registers allow.
+    const STEPS: usize;
+    /// Columns of a block: all steps that are taken together.
+    const BLOCK: usize = Self::N * Self::STEPS;
+    /// The bits of the number one, in the lowest `SIZE` bytes.
+    const ONE: u32;
+    /// `N` elements, ready to be multiplied.
+    type Values: Copy;
+    /// Sums of one group of rows, of `N` columns: `f64` for FLOAT, `f32` for the 16-bit types.
+    type Sums: Copy;
+
+    /// Reads `N` elements.
+    unsafe fn load(from: *const u8) -> Self::Values;
+    /// Rounds and writes `N` elements.
+    unsafe fn store(to: *mut u8, values: Self::Values);
+    /// [`store`](Lanes::store) past the caches. `to` is aligned to the step's size.
+    unsafe fn stream(to: *mut u8, values: Self::Values);
+    /// Products that are exact or rounded as the contract's grad_input wants, once `store` has rounded them.
+    unsafe fn product(a: Self::Values, b: Self::Values) -> Self::Values;
+    /// Sums of nothing: -0.0, the one start that keeps the first term bit for bit, a negative zero included.
+    unsafe fn no_sums() -> Self::Sums;
+    /// `sums + a * b`, the product unrounded.
+    unsafe fn add_product(sums: Self::Sums, a: Self::Values, b: Self::Values) -> Self::Sums;
+    /// `sums + a`.
+    unsafe fn add(sums: Self::Sums, a: Self::Values) -> Self::Sums;
+    /// Adds a group's sums to `N` accumulators.
+    unsafe fn accumulate(accumulators: *mut f64, sums: Self::Sums);
+    /// Rounds `N` accumulators to the element type, once, and writes them in the columns' order.
+    unsafe fn finish(accumulators: *const f64, to: *mut u8);
+
+    /// Where the accumulator of a column stands.
+    #[inline(always)]
+    fn slot(column: usize) -> usize {
+        column
+    }
+    /// Brings a line near, without reading it as far as the program can tell.
+    #[inline(always)]
+    unsafe fn prefetch(_address: *const u8) {}
+    /// Orders streamed stores before whatever publishes the result.
+    #[inline(always)]
+    unsafe fn fence() {}
+    /// Moves a block of 8 x 8 elements and transposes it: row i of `from` becomes column i of `to`. Pitches in bytes.
+    #[inline(always)]
+    unsafe fn transpose_block(from: *const u8, from_pitch: usize, to: *mut u8, to_pitch: usize) {
+        for row in 0..8 {
+            for column in 0..8 {
+                // SAFETY: the caller's 8 x 8 elements, and the size is the element's.
+                unsafe {
+                    let source = from.add(row * from_pitch + column * Self::SIZE);
+                    let target = to.add(column * to_pitch + row * Self::SIZE);
+                    std::ptr::copy_nonoverlapping(source, target, Self::SIZE);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Every output bit of the kernels against the plain reference: types, shapes, layouts, tiers, threads, kinds of stores.
+
+mod kernel_support;
+
+use aclnn_modulate::kernel::{Stores, Tuning, available_tiers};
+use kernel_support::{Case, Layout, Random, TYPES, Values, Wanted, check, expected};
+
+const STORES: [Stores; 2] = [Stores::Plain, Stores::Streaming];
+
+/// Every tier, with one thread and three, plain and streaming.
+fn check_all_ways(case: &Case) {
+    let expected = expected(case);
+    for tier in available_tiers() {
+        for threads in [1, 3] {
+            for stores in STORES {
+                check(case, &Tuning { tier, threads, stores }, &expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn lengths_around_groups_chunks_and_blocks() {
+    for dtype in TYPES {
+        for l in [1, 2, 7, 8, 9, 16, 383, 1023, 1024, 1025, 2048, 2049, 3333] {
+            for d in [1, 2, 7, 8, 16, 33, 65] {
+                check_all_ways(&Case { seed: (l * d) as u64, ..Case::plain(dtype, [2, l, d]) });
+            }
+        }
+    }
+}
+
+#[test]
+fn widths_around_steps_blocks_and_tiles() {
+    for dtype in TYPES {
+        for d in [15, 17, 31, 32, 63, 64, 127, 129, 255, 511, 1151, 4095, 4096, 4097, 4160, 8193, 12345] {
+            for l in [1, 3, 17] {
+                check_all_ways(&Case { seed: d as u64, ..Case::plain(dtype, [1, l, d]) });
+            }
+        }
+    }
+}
+
+#[test]
+fn batches() {
+    for dtype in TYPES {
+        for b in [3, 5, 33, 1000] {
+            for (l, d) in [(1, 1), (1, 5), (8, 1), (4, 64), (9, 3), (13, 40)] {
+                check_all_ways(&Case { seed: b as u64, ..Case::plain(dtype, [b, l, d]) });
+            }
+        }
+    }
+}
+
+#[test]
+fn optional_arguments() {
+    for dtype in TYPES {
+        for wanted in Wanted::ALL {
+            for dims in [[2, 9, 50], [1, 3000, 20], [3, 1, 7], [40, 3, 1]] {
+                check_all_ways(&Case { wanted, ..Case::plain(dtype, dims) });
+            }
+        }
+    }
+}
+
+#[test]
+fn any_values() {
+    for dtype in TYPES {
+        for values in [Values::Any, Values::Extreme] {
+            for seed in 0..6 {
+                for dims in [[1, 1, 1000], [2, 2, 300], [1, 8, 200], [1, 1100, 33]] {
+                    check_all_ways(&Case { values, seed, ..Case::plain(dtype, dims) });
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn layouts_each_and_mixed() {
+    let mut random = Random::new(11);
+    for dtype in TYPES {
+        for round in 0..3 {
+            for g in Layout::ALL {
+                for o in Layout::OUTPUTS {
+                    // Mixed, or all tensors alike.
+                    let x = if round == 0 { g } else { random.pick(&Layout::ALL) };
+                    let dims =
+                        [random.pick(&[1, 2, 3]), random.pick(&[1, 5, 8, 70, 1030]), random.pick(&[1, 3, 16, 40, 150])];
+                    let case = Case {
+                        layouts: [g, x, o],
+                        steps: [random.pick(&[1, 2]), random.pick(&[1, 6]), random.pick(&[1, 3])],
+                        starts: std::array::from_fn(|_| 64 + random.pick(&[0, 1, 2, 4, 12, 32, 62])),
+                        wanted: random.pick(&Wanted::ALL),
+                        seed: random.next(),
+                        ..Case::plain(dtype, dims)
+                    };
+                    let expected = expected(&case);
+                    for tier in available_tiers() {
+                        let (threads, stores) = (random.pick(&[1, 2, 4]), random.pick(&STORES));
+                        check(&case, &Tuning { tier, threads, stores }, &expected);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn any_number_of_threads() {
+    for dtype in TYPES {
+        for dims in [[1, 5000, 40], [3, 2100, 300], [7, 30, 500], [1, 20, 9000]] {
+            let case = Case::plain(dtype, dims);
+            let expected = expected(&case);
+            for tier in available_tiers() {
+                for threads in 1..=8 {
+                    check(&case, &Tuning { tier, threads, stores: Stores::Auto }, &expected);
+                }
+            }
+        }
+    }
+}
