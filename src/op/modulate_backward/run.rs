@@ -22,9 +22,8 @@ impl Run {
 
     /// Does it. `inline`: inside the launching call, where no other thread is to help.
     pub fn execute(&self, inline: bool) {
-        // SAFETY: phase two checked the views against their storage and blocks, aliases against the rules, and the
-        // workspace against what phase one asked for; blocks that are freed meanwhile are kept for the task. Memory that
-        // is in no block is the caller's promise.
+        // SAFETY: phase two has checked every view against its block, and memory outside blocks is the caller's promise;
+        // the stream keeps blocks that are freed meanwhile, and runs nothing else of its own at the same time.
         unsafe {
             if inline {
                 kernel::run_inline(&self.problem, self.workspace);

@@ -6,7 +6,7 @@ mod mapping;
 mod registry;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub use copy::{Copy, Set};
 pub use registry::{Block, Kind};
@@ -19,8 +19,9 @@ use crate::error::{Error, Result};
 static REGISTRY: Registry = Registry::new();
 /// Bytes of all live blocks.
 static LIVE_BYTES: AtomicUsize = AtomicUsize::new(0);
+
 /// Blocks that were ever freed.
-static FREES: AtomicU64 = AtomicU64::new(0);
+static FREES: AtomicUsize = AtomicUsize::new(0);
 
 /// Sizes are rounded up to this, as at the vendor.
 const GRANULE: usize = 32;
@@ -88,8 +89,9 @@ pub fn release(start: usize, kind: Kind, argument: &'static str) -> Result<()> {
         return Err(Error::InvalidValue(why_not_a_block(start, kind, argument)));
     };
     LIVE_BYTES.fetch_sub(mapping.block().checked_len, Ordering::Relaxed);
-    // The block is out of the registry: a launch whose task the streams don't show yet will notice.
-    FREES.fetch_add(1, Ordering::AcqRel);
+    // The block is out of the registry, then it is counted, then the streams are searched: a launch either is found by
+    // the search, or it finds the count changed and the block gone.
+    FREES.fetch_add(1, Ordering::SeqCst);
     stream::hand_to_users(&mapping);
     Ok(())
 }
@@ -114,15 +116,15 @@ fn why_not_a_block(address: usize, kind: Kind, argument: &'static str) -> String
     }
 }
 
+/// How many blocks were ever freed. A launch that reads this before it looks at its blocks, and again when its task is
+/// published (`admit` of [`stream::Stream::submit`]), need not look again if it is the same.
+pub fn frees() -> usize {
+    FREES.load(Ordering::SeqCst)
+}
+
 /// The block that an address lies in. Takes no lock.
 pub fn find_block(address: usize) -> Option<Block> {
     REGISTRY.find(address)
-}
-
-/// How many blocks were freed so far: a launch that found its blocks before reads it again once its task can be seen, and
-/// looks at the blocks again where it has changed.
-pub fn frees() -> u64 {
-    FREES.load(Ordering::Acquire)
 }
 
 /// Keeps the memory that two addresses lie in from going away while the result lives.
