@@ -54,8 +54,13 @@ fn layout(rank: usize, is_input: bool) -> impl Strategy<Value = Layout> {
     let steps = proptest::collection::vec(1_usize..4, rank);
     let gaps = proptest::collection::vec(0_usize..5, rank);
     let expanded = proptest::collection::vec(proptest::bool::weighted(if is_input { 0.2 } else { 0.0 }), rank);
-    let any = (order, steps, gaps, expanded, 0_usize..9)
-        .prop_map(|(order, steps, gaps, expanded, offset)| Layout { order, steps, gaps, expanded, offset });
+    let any = (order, steps, gaps, expanded, 0_usize..9).prop_map(|(order, steps, gaps, expanded, offset)| Layout {
+        order,
+        steps,
+        gaps,
+        expanded,
+        offset,
+    });
     prop_oneof![Just(dense), any]
 }
 
@@ -176,13 +181,8 @@ struct Inputs3 {
 fn check(case: &Case) -> TestCaseResult {
     let (inputs, [grad_input, grad_scale, grad_shift]) = outputs(case);
     let format = case.format;
-    let inputs = Inputs {
-        format,
-        dims: case.dims,
-        grad_output: &inputs.g,
-        input: &inputs.x,
-        scale: inputs.scale.as_deref(),
-    };
+    let inputs =
+        Inputs { format, dims: case.dims, grad_output: &inputs.g, input: &inputs.x, scale: inputs.scale.as_deref() };
     let expected = reference::bits(&inputs);
     for (name, got, wanted) in [
         ("grad_input", grad_input.as_ref(), &expected.grad_input),
@@ -214,9 +214,15 @@ fn check_against_bound(inputs: &Inputs, grad_scale: Option<&[u32]>, grad_shift: 
                 let bound = reference::bound(format, length, magnitude, sum);
                 // Sums beyond the format are infinite, and f32 partial sums may already be: the bits test judges those.
                 if result.is_finite() {
-                    prop_assert!((result - sum).abs() <= bound, "{name}[{b},{d}] is {result:e}, exact {sum:e} +- {bound:e}");
+                    prop_assert!(
+                        (result - sum).abs() <= bound,
+                        "{name}[{b},{d}] is {result:e}, exact {sum:e} +- {bound:e}"
+                    );
                 } else {
-                    prop_assert!(magnitude >= format.value(format.round(f64::MAX) - 1), "{name}[{b},{d}] is {result:e}");
+                    prop_assert!(
+                        magnitude >= format.value(format.round(f64::MAX) - 1),
+                        "{name}[{b},{d}] is {result:e}"
+                    );
                 }
             }
         }
@@ -290,7 +296,10 @@ struct Gradients3 {
 #[test]
 fn the_vendors_two_samples() {
     let page = gradients(Format::F32, [2, 1, 1], &[10.0, 20.0], &[10.0, 20.0], &[20.0, 30.0]);
-    assert_eq!((page.grad_input, page.grad_scale, page.grad_shift), (vec![200.0, 600.0], vec![100.0, 400.0], vec![10.0, 20.0]));
+    assert_eq!(
+        (page.grad_input, page.grad_scale, page.grad_shift),
+        (vec![200.0, 600.0], vec![100.0, 400.0], vec![10.0, 20.0])
+    );
     let sample = gradients(Format::F32, [2, 3, 4], &[2.0; 24], &[2.0; 24], &[2.0; 8]);
     assert_eq!((sample.grad_input, sample.grad_scale, sample.grad_shift), (vec![4.0; 24], vec![12.0; 8], vec![6.0; 8]));
 }
@@ -339,7 +348,8 @@ fn nans_and_infinities_go_through() {
     let quiet = 0x7F80_0001;
     for (format, nan) in [(Format::F32, quiet), (Format::F16, 0x7C01), (Format::Bf16, 0x7F81)] {
         let dims = [1, 3, 2];
-        let g = Tensor::new(format, View::contiguous(&dims), &[nan, format.bits(1.0), 0, format.bits(f64::INFINITY), 0, 0]);
+        let g =
+            Tensor::new(format, View::contiguous(&dims), &[nan, format.bits(1.0), 0, format.bits(f64::INFINITY), 0, 0]);
         let x = dense(format, &dims, &[1.0; 6]);
         let scale = dense(format, &[1, 2], &[2.0, 2.0]);
         let shift = dense(format, &[1, 2], &[0.0; 2]);

@@ -129,7 +129,9 @@ pub(super) fn forget(stream: Handle) {
 pub fn launch(function: HostFunc, blocks: bool, stream: Handle) -> Result<()> {
     let stream = stream::resolve(stream)?;
     let server = SUBSCRIPTIONS.lock().get(&stream.handle()).cloned().ok_or_else(|| {
-        Error::NoSubscriber("stream is served by no thread: call aclrtSubscribeReport before launching callbacks".into())
+        Error::NoSubscriber(
+            "stream is served by no thread: call aclrtSubscribeReport before launching callbacks".into(),
+        )
     })?;
     let delivery = Delivery { server, stream: stream.handle(), function, blocks, done: Arc::default() };
     stream.submit(Task::without_memory(Work::Callback(delivery)), || Ok(()))

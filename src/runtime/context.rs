@@ -1,8 +1,8 @@
 //! Contexts: what a thread works under. Each has a device and a default stream.
 
 use std::cell::RefCell;
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::sync::{Arc, OnceLock};
 
 use super::stream::Stream;
 use super::{device, event, fork, stream};
@@ -118,7 +118,8 @@ pub fn destroy(handle: Handle) -> Result<()> {
     let context = find(handle)?;
     if context.is_default {
         return Err(Error::DeadContext(
-            "context is the default context of a device, which ends with aclrtResetDevice: it can't be destroyed".into(),
+            "context is the default context of a device, which ends with aclrtResetDevice: it can't be destroyed"
+                .into(),
         ));
     }
     stream::refuse_inside("destroying the context", |stream| stream.context() == handle)?;

@@ -58,7 +58,9 @@ impl Copy {
         not_null(src, "src")?;
         known_kind(kind)?;
         if count > dest_max {
-            return Err(Error::InvalidValue(format!("count is {count}, expected at most destMax, which is {dest_max}")));
+            return Err(Error::InvalidValue(format!(
+                "count is {count}, expected at most destMax, which is {dest_max}"
+            )));
         }
         let blocks = [stays_inside(dst, count, "dst")?, stays_inside(src, count, "src")?];
         Ok(Some(Self { dst, dst_pitch: count, src, src_pitch: count, width: count, height: 1, blocks }))
@@ -253,11 +255,11 @@ fn known_kind(kind: i32) -> Result<()> {
 
 /// Checks that `count` bytes from an address on stay in the block that it lies in, and returns that block's start.
 /// Outside blocks the caller is trusted.
-fn stays_inside(address: usize, count: usize, argument: &'static str) -> Result<Option<usize>> {
+pub(super) fn stays_inside(address: usize, count: usize, argument: &'static str) -> Result<Option<usize>> {
     match find_block(address) {
         Some(block) if block.holds(address, count) => Ok(Some(block.start)),
         Some(block) => {
-            let Block { start, checked_len, kind } = block;
+            let Block { start, checked_len, kind, .. } = block;
             let function = match kind {
                 Kind::Device => "aclrtMalloc",
                 Kind::Host => "aclrtMallocHost",
