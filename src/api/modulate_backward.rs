@@ -93,6 +93,7 @@ pub unsafe extern "C" fn aclnnModulateBackward(
     stream: aclrtStream,
 ) -> aclnnStatus {
     guard::aclnn("aclnnModulateBackward", || {
-        modulate_backward::launch(workspace.cast(), workspaceSize, Handle::from_ptr(executor), stream)
+        let (executor, stream) = (Handle::from_ptr(executor), Handle::from_ptr(stream));
+        modulate_backward::launch(workspace.cast(), workspaceSize, executor, stream)
     })
 }

@@ -7,23 +7,22 @@ use arrayvec::ArrayVec;
 use super::executor::{self, Operands, Work};
 use super::operand::{Operand, check_overlaps};
 use super::{GRAD_INPUT, GRAD_OUTPUT, GRAD_SCALE, GRAD_SHIFT, INPUT, Run, SCALE};
-use crate::api::types::aclrtStream;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::kernel::ModulateBackward;
-use crate::runtime::{context, memory, stream};
+use crate::runtime::{memory, stream};
 
 /// Queues the run of an executor on a stream (NULL: the current context's default stream).
 ///
 /// A one-shot executor that is live is used up, whatever else is wrong.
-pub fn launch(workspace: *mut u8, workspace_size: u64, executor: Handle, stream: aclrtStream) -> Result<()> {
+pub fn launch(workspace: *mut u8, workspace_size: u64, executor: Handle, stream: Handle) -> Result<()> {
     if executor.is_null() {
         return Err(Error::NullArgument { argument: "executor", expected: "the executor that phase one returned" });
     }
     let (work, operands) = executor::take_up(executor)?;
     let Some(work) = work else {
         // Nothing to compute: no workspace and no context is needed, but a stream that is named must exist.
-        return if stream.is_null() { Ok(()) } else { stream::find(stream).map(|_| ()) };
+        return if stream.is_null() { Ok(()) } else { stream::resolve_without_context(stream).map(|_| ()) };
     };
     // Read before the blocks are looked at: if it is still the same when the task is published, they are still there.
     let before = memory::frees();
@@ -33,7 +32,7 @@ pub fn launch(workspace: *mut u8, workspace_size: u64, executor: Handle, stream:
         check_overlaps(&operands.views)?;
     }
     let run = Run { problem: problem(&work, &operands)?, workspace };
-    let stream = context::resolve_stream(stream)?;
+    let stream = stream::resolve(stream)?;
 
     let mut uses: ArrayVec<Range<usize>, 16> = operands.views.iter().flatten().map(Operand::bytes).collect();
     uses.push(workspace_bytes);
