@@ -16,12 +16,17 @@
 // Parameters carry the vendor's names, so that the generated headers do.
 #![allow(non_snake_case)]
 
+pub mod base;
+pub mod event;
 pub mod executor;
 pub mod guard;
 pub mod init;
 pub mod list;
+pub mod memory;
 pub mod modulate_backward;
 pub mod ptr;
+pub mod runtime;
 pub mod scalar;
+pub mod stream;
 pub mod tensor;
 pub mod types;

@@ -1,6 +1,8 @@
 //! Every NULL check, and every raw read or write of a caller's pointer.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, OsStr, c_char, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 use crate::error::{Error, Result};
 
@@ -99,4 +101,32 @@ pub fn for_caller_to_free(numbers: &[i64]) -> Result<*mut i64> {
     // SAFETY: the new memory has room for all the numbers, and both allocators align it for any fundamental type.
     unsafe { copy.copy_from_nonoverlapping(numbers.as_ptr(), numbers.len()) };
     Ok(copy)
+}
+
+/// The address that a caller passed, for memory that is used through it later.
+pub fn address(pointer: *const c_void) -> usize {
+    pointer.expose_provenance()
+}
+
+/// Copies a path; `None` for NULL.
+///
+/// # Safety
+///
+/// A non-NULL `pointer` must point to a string that ends with a NUL.
+pub unsafe fn path(pointer: *const c_char) -> Option<PathBuf> {
+    if pointer.is_null() {
+        return None;
+    }
+    // SAFETY: not NULL, and a C string (promised).
+    Some(OsStr::from_bytes(unsafe { CStr::from_ptr(pointer) }.to_bytes()).into())
+}
+
+/// Writes a C string with its NUL.
+///
+/// # Safety
+///
+/// `pointer` must not be NULL, and writable for the length of the text and one byte more.
+pub unsafe fn write_string(pointer: *mut c_char, text: &CStr) {
+    // SAFETY: writable (promised); the text lies elsewhere, as no caller can know its address.
+    unsafe { pointer.copy_from_nonoverlapping(text.as_ptr(), text.count_bytes() + 1) }
 }

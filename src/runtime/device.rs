@@ -44,6 +44,21 @@ pub fn check_id(id: i32) -> Result<usize> {
     })
 }
 
+/// How many devices are shown.
+pub fn count() -> u32 {
+    config::device_count().unsigned_abs()
+}
+
+/// Checks that two ids are those of two devices.
+pub fn check_peers(id: i32, peer: i32) -> Result<()> {
+    check_id(id)?;
+    check_id(peer)?;
+    if id == peer {
+        return Err(Error::InvalidDevice(format!("deviceId and peerDeviceId are both {id}, expected two devices")));
+    }
+    Ok(())
+}
+
 /// Binds this thread to a device's default context. Counts for the process.
 pub fn set(id: i32) -> Result<()> {
     bind(id, |count| count + 1)

@@ -17,3 +17,4 @@ pub mod pool;
 mod record;
 pub mod stream;
 pub mod thread;
+pub mod version;

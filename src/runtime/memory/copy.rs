@@ -255,11 +255,11 @@ fn known_kind(kind: i32) -> Result<()> {
 
 /// Checks that `count` bytes from an address on stay in the block that it lies in, and returns that block's start.
 /// Outside blocks the caller is trusted.
-fn stays_inside(address: usize, count: usize, argument: &'static str) -> Result<Option<usize>> {
+pub(super) fn stays_inside(address: usize, count: usize, argument: &'static str) -> Result<Option<usize>> {
     match find_block(address) {
         Some(block) if block.holds(address, count) => Ok(Some(block.start)),
         Some(block) => {
-            let Block { start, checked_len, kind } = block;
+            let Block { start, checked_len, kind, .. } = block;
             let function = match kind {
                 Kind::Device => "aclrtMalloc",
                 Kind::Host => "aclrtMallocHost",

@@ -37,9 +37,9 @@ pub struct Mapping {
 
 impl Mapping {
     /// Gets memory for `len` usable bytes; `None` where there is none. Its contents are undefined, its pages untouched.
-    pub fn new(len: usize, kind: Kind, huge_pages: bool) -> Option<Self> {
+    pub fn new(len: usize, kind: Kind, device: u32, huge_pages: bool) -> Option<Self> {
         let (start, source) = if len < LARGE { heap(len)? } else { pages(len, huge_pages)? };
-        Some(Self { block: Block { start, checked_len: len, kind }, source })
+        Some(Self { block: Block { start, checked_len: len, kind, device }, source })
     }
 
     /// What the registry knows of it.

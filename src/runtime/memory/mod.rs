@@ -13,8 +13,10 @@ pub use registry::{Block, Kind};
 
 use self::mapping::Mapping;
 use self::registry::Registry;
-use super::{fault, stream};
+use super::stream::{self, Task, Work};
+use super::{context, fault};
 use crate::error::{Error, Result};
+use crate::handle::Handle;
 
 static REGISTRY: Registry = Registry::new();
 /// Bytes of all live blocks.
@@ -55,8 +57,9 @@ impl Request {
     }
 }
 
-/// Makes a block and returns its address.
+/// Makes a block on the current context's device and returns its address.
 pub fn allocate(request: Request) -> Result<usize> {
+    let device = context::with_current(|context| Ok(context.device()))?;
     let size = request.size;
     if size == 0 {
         return Err(Error::InvalidArgument("size is 0, expected at least 1 byte".into()));
@@ -74,12 +77,20 @@ pub fn allocate(request: Request) -> Result<usize> {
              (or this process's cgroup) has"
         ))
     })?;
-    let mapping = Mapping::new(checked_len, request.kind, request.huge_pages)
+    let mapping = Mapping::new(checked_len, request.kind, device.unsigned_abs(), request.huge_pages)
         .ok_or_else(|| Error::OutOfMemory(format!("size is {size}: the system has no memory left for it")))?;
     let start = mapping.block().start;
     LIVE_BYTES.fetch_add(checked_len, Ordering::Relaxed);
     REGISTRY.insert(mapping);
     Ok(start)
+}
+
+/// Checks that a live block of this kind starts at an address.
+pub fn check_start(start: usize, kind: Kind, argument: &'static str) -> Result<()> {
+    if find_block(start).is_some_and(|block| block.start == start && block.kind == kind) {
+        return Ok(());
+    }
+    Err(Error::InvalidValue(why_not_a_block(start, kind, argument)))
 }
 
 /// Ends the block that starts at an address. Work that is queued and uses it finishes first: the memory goes away with
@@ -134,3 +145,58 @@ fn hold(addresses: [usize; 2]) -> [Option<Arc<Mapping>>; 2] {
 
 /// What a task keeps when a block that it uses is freed.
 pub type Kept = Arc<Mapping>;
+
+/// Queues a checked copy (`None`: there is nothing to copy), and waits for it where its source may change as soon as the
+/// caller goes on.
+pub fn copy_in_stream(copy: Option<Copy>, kind: i32, stream: Handle) -> Result<()> {
+    let stream = stream::resolve(stream)?;
+    let Some(copy) = copy else { return Ok(()) };
+    let waits = copy.check_for_stream(kind)?;
+    if waits {
+        stream.refuse_inside("waited for")?;
+    }
+    let task = Task { work: Work::Copy(copy), uses: copy.uses() };
+    let number = stream.submit_counted(task, || copy.check_again())?;
+    // How it ended is for the stream's synchronise to say.
+    if waits { stream.wait_for(number, None) } else { Ok(()) }
+}
+
+/// Queues a checked set (`None`: there is nothing to set).
+pub fn set_in_stream(set: Option<Set>, stream: Handle) -> Result<()> {
+    let stream = stream::resolve(stream)?;
+    let Some(set) = set else { return Ok(()) };
+    stream.submit(Task { work: Work::Set(set), uses: set.uses() }, || set.check_again())
+}
+
+/// Checks a range for `aclrtMemFlush` and its kin.
+pub fn check_range(start: usize, size: usize) -> Result<()> {
+    if size == 0 {
+        return Err(Error::InvalidArgument("size is 0, expected at least 1 byte".into()));
+    }
+    copy::stays_inside(start, size, "devPtr").map(|_| ())
+}
+
+/// Free bytes and all bytes, for a number of `aclrtMemAttr`.
+pub fn info(attribute: i32) -> Result<(usize, usize)> {
+    const LAST: i32 = 17;
+    if !(0..=LAST).contains(&attribute) {
+        return Err(Error::InvalidValue(format!("attr is {attribute}, expected an aclrtMemAttr from 0 to {LAST}")));
+    }
+    let total = limits::total();
+    // What was handed out but not touched yet is still free for the system, but not for a caller.
+    let left = total.saturating_sub(LIVE_BYTES.load(Ordering::Relaxed));
+    Ok((limits::free().min(left), total))
+}
+
+/// The `aclrtMemLocationType` of an address, its device, and the size of its pages.
+pub fn location(address: usize) -> (i32, u32, u32) {
+    const HOST: i32 = 0;
+    const DEVICE: i32 = 1;
+    const UNREGISTERED: i32 = 2;
+    let Some(block) = find_block(address) else { return (UNREGISTERED, 0, 0) };
+    let page = if block.checked_len >= mapping::LARGE { 2 << 20 } else { 4096 };
+    match block.kind {
+        Kind::Device => (DEVICE, block.device, page),
+        Kind::Host => (HOST, 0, page),
+    }
+}

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use crossbeam_epoch::{self as epoch, Atomic, Guard, Owned, Shared};
 
 use super::mapping::Mapping;
-use crate::sync::{Mutex, MutexGuard};
+use crate::sync::Mutex;
 
 /// Which function a block came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub struct Block {
     pub checked_len: usize,
     /// Which function it came from.
     pub kind: Kind,
+    /// The device of the context that it was made under.
+    pub device: u32,
 }
 
 impl Block {
@@ -118,18 +120,6 @@ impl Registry {
         })
     }
 
-    /// Calls `visit` with every live block.
-    pub fn for_each(&self, mut visit: impl FnMut(Block)) {
-        for mapping in self.mappings.lock().values() {
-            visit(mapping.block());
-        }
-    }
-
-    /// Keeps every change out while the result lives (around a fork).
-    pub fn freeze(&self) -> MutexGuard<'_, BTreeMap<usize, Arc<Mapping>>> {
-        self.mappings.lock()
-    }
-
     /// Publishes a changed copy of the leaf that an address belongs to. The caller holds the lock.
     fn change(&self, address: usize, change: impl FnOnce(&mut Vec<Block>)) {
         let guard = &epoch::pin();
@@ -197,7 +187,7 @@ mod tests {
     use super::*;
 
     fn mapping(start: usize, len: usize) -> Mapping {
-        Mapping::fictitious(Block { start, checked_len: len, kind: Kind::Device })
+        Mapping::fictitious(Block { start, checked_len: len, kind: Kind::Device, device: 0 })
     }
 
     #[test]

@@ -81,6 +81,20 @@ pub struct Config {
     pub flags: u32,
 }
 
+impl Config {
+    /// What `aclrtCreateStreamWithConfig` asks for.
+    pub fn new(priority: u32, flags: u32) -> Result<Self> {
+        const LOWEST_PRIORITY: u32 = 7;
+        const ALL_FLAGS: u32 = 63;
+        if flags & !ALL_FLAGS != 0 {
+            return Err(Error::InvalidValue(format!(
+                "flag is {flags:#x}, expected 0 or ACL_STREAM_* bits ({ALL_FLAGS:#x})"
+            )));
+        }
+        Ok(Self { priority: priority.min(LOWEST_PRIORITY), flags })
+    }
+}
+
 /// Creates a stream under the current context.
 pub fn create(config: Config) -> Result<Handle> {
     let context = context::current()?;

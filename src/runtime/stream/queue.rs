@@ -404,7 +404,8 @@ impl Stream {
         }
     }
 
-    fn refuse_inside(&self, what: &str) -> Result<()> {
+    /// Refuses what would wait for this stream from inside its own callback.
+    pub fn refuse_inside(&self, what: &str) -> Result<()> {
         if inside() == self.handle {
             return Err(Error::WouldDeadlock(format!(
                 "stream {} can't be {what} from inside its own callback, which it waits for",
