@@ -101,6 +101,7 @@ fn headers_say_what_the_sources_say() {
         let path = root().join("include").join(header.path);
         let text = generate(header);
         if update {
+            std::fs::create_dir_all(path.parent().expect("a file has a directory")).expect("include/ is writable");
             std::fs::write(&path, &text).expect("include/ is writable");
         } else if std::fs::read_to_string(&path).ok().as_deref() != Some(text.as_str()) {
             stale.push(path);
