@@ -12,4 +12,28 @@
 
 #include "acl_meta.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * Initialises the operator library. There is nothing to do here: it may be called any number of times, or not at all.
+ *
+ * @param [in] configPath ignored, may be NULL
+ * @retval 0 always
+ */
+ACL_FUNC_VISIBILITY aclnnStatus aclnnInit(const char *configPath);
+
+/**
+ * Ends the use of the operator library. There is nothing to do here: it may be called any number of times, or not at all.
+ *
+ * @retval 0 always
+ */
+ACL_FUNC_VISIBILITY
+aclnnStatus aclnnFinalize(void);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
 #endif  /* ACLNN_ACLNN_BASE_H */
