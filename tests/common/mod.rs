@@ -16,15 +16,13 @@ pub const NAMES: [&str; 7] = ["grad_output", "input", "scale", "shift", "grad_in
 
 /// Binds the calling thread to device 0.
 pub fn set_device() {
-    // SAFETY: takes no pointers.
-    let status = unsafe { runtime::aclrtSetDevice(0) };
+    let status = runtime::aclrtSetDevice(0);
     assert_eq!(status, 0, "{}", message());
 }
 
 /// The thread's messages since the last call.
 pub fn message() -> String {
-    // SAFETY: takes no pointers.
-    let text = unsafe { runtime::aclGetRecentErrMsg() };
+    let text = runtime::aclGetRecentErrMsg();
     if text.is_null() {
         return String::new();
     }
@@ -199,8 +197,7 @@ pub fn run(tensors: [Option<&Tensor>; 7]) {
 
 /// Waits for the default stream.
 pub fn synchronize() {
-    // SAFETY: NULL names the default stream.
-    let status = unsafe { stream::aclrtSynchronizeStream(null_mut()) };
+    let status = stream::aclrtSynchronizeStream(null_mut());
     assert_eq!(status, 0, "{}", message());
 }
 

@@ -184,6 +184,8 @@ impl Registry {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::btree_map::Entry;
+
     use super::*;
 
     fn mapping(start: usize, len: usize) -> Mapping {
@@ -204,9 +206,8 @@ mod tests {
             let slot = random() % 4_000;
             let start = 4096 + slot * 128;
             if step < 10_000 || model.len() < 3 {
-                if !model.contains_key(&start) {
-                    let len = 1 + random() % 128;
-                    model.insert(start, len);
+                if let Entry::Vacant(vacant) = model.entry(start) {
+                    let len = *vacant.insert(1 + random() % 128);
                     registry.insert(mapping(start, len));
                 }
             } else {

@@ -261,7 +261,15 @@ impl Stream {
 
     fn complete(&self, outcome: Result<()>) {
         let mut state = self.queue.lock();
-        let footprint = state.running.take();
+        // Memory that was freed meanwhile goes away before the task counts as done, and not under the lock.
+        while let Some(kept) = state.running.as_mut().map(|running| std::mem::take(&mut running.kept))
+            && !kept.is_empty()
+        {
+            drop(state);
+            drop(kept);
+            state = self.queue.lock();
+        }
+        state.running = None;
         state.awaited = None;
         state.finished = state.dropped.max(state.finished + 1);
         if let Err(error) = outcome {
@@ -270,8 +278,6 @@ impl Stream {
             state.failure.get_or_insert(error);
         }
         self.settle(state);
-        // Unmapping what the task was the last to use needs no lock.
-        drop(footprint);
     }
 
     /// Publishes a changed state and wakes who waits for it.
@@ -333,6 +339,16 @@ impl Stream {
     /// Whether nothing is queued or running.
     pub fn is_idle(&self) -> bool {
         self.queue.lock().is_idle()
+    }
+
+    /// Threads that are parked until it has done its work.
+    pub fn waiters(&self) -> usize {
+        self.queue.lock().waiters
+    }
+
+    /// How often its pending work was dropped.
+    pub fn aborts(&self) -> u64 {
+        self.queue.aborts.load(Ordering::Acquire)
     }
 
     /// Whether later tasks are dropped after a failure, until it was reported.
