@@ -47,7 +47,7 @@ test-rust:
 
 test-c: stage
 	scripts/need.sh cmake cxx
-	cmake -S tests_c -B '$(TARGET)/tests_c' -DSTAGE='$(STAGE)' -DCMAKE_BUILD_TYPE=Release $(CMAKE_ARGS)
+	cmake -S tests_c -B '$(TARGET)/tests_c' -DSTAGE='$(STAGE)' -DCARGO_TARGET='$(TARGET)' $(CMAKE_ARGS)
 	cmake --build '$(TARGET)/tests_c' --parallel $(JOBS)
 	ctest --test-dir '$(TARGET)/tests_c' --output-on-failure --parallel $(JOBS)
 

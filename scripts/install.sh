@@ -11,7 +11,10 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 aliases="libascendcl libacl_rt libnnopbase libopapi libopapi_nn libopapi_math"
 major=${version%%.*}
 
-mkdir -p "$prefix/lib64/pkgconfig" "$prefix/lib64/cmake/aclnn_modulate"
+# CMake looks into share/ on every distribution, into lib64/ not on Debian.
+cmake=share/cmake/aclnn_modulate
+
+mkdir -p "$prefix/lib64/pkgconfig" "$prefix/$cmake"
 for header in $(cd "$here/include" && find . -name '*.h' | sort); do
     install -D -m 644 "$here/include/$header" "$prefix/include/$header"
 done
@@ -31,5 +34,5 @@ fill() {
 }
 fill set_env.sh set_env.sh
 fill aclnn_modulate.pc.in lib64/pkgconfig/aclnn_modulate.pc
-fill aclnn_modulate-config.cmake.in lib64/cmake/aclnn_modulate/aclnn_modulate-config.cmake
-fill aclnn_modulate-config-version.cmake.in lib64/cmake/aclnn_modulate/aclnn_modulate-config-version.cmake
+fill aclnn_modulate-config.cmake.in "$cmake"/aclnn_modulate-config.cmake
+fill aclnn_modulate-config-version.cmake.in "$cmake"/aclnn_modulate-config-version.cmake

@@ -168,11 +168,11 @@ extern "C" {
  *
  * By hand because a function with a variable number of arguments can't be declared from the Rust sources.
  *
- * @param logLevel [in] how much the line matters.
- * @param func     [in] name of the calling function, may be NULL.
- * @param file     [in] name of the source file, may be NULL.
- * @param line     [in] line in that file.
- * @param fmt      [in] format as for printf, then its arguments; NULL writes nothing.
+ * @param [in] logLevel how much the line matters.
+ * @param [in] func name of the calling function, may be NULL.
+ * @param [in] file name of the source file, may be NULL.
+ * @param [in] line line in that file.
+ * @param [in] fmt format as for printf, then its arguments; NULL writes nothing.
  *
  * May be called from any thread at any time, before aclInit too.
  */
