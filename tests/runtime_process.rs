@@ -286,7 +286,7 @@ fn variables_that_make_no_sense_are_warnings() {
     if !is_child() {
         let (stdout, stderr) = in_child("variables_that_make_no_sense_are_warnings", &VARIABLES);
         for (name, value) in &VARIABLES[..3] {
-            assert!(stderr.contains(&format!("[Warning] ACLCPU(")), "{stderr}");
+            assert!(stderr.contains("[Warning] ACLCPU("), "{stderr}");
             assert!(stderr.contains(&format!("{name}={value} is ignored")), "{name}: {stderr}");
         }
         assert!(stderr.contains("aclrtSetDevice without aclInit"), "{stderr}");
