@@ -3,7 +3,7 @@
 #   make            the library, target/release/libaclnn_modulate.so
 #   make demo       build, install below target/, compile an example against that and run it
 #   make test       all tests: Rust, then C and C++ against an installed tree
-#   make bench      speed, compared with the memory's own
+#   make bench      speed, compared with the memory's own; make bench-peers: compared with other implementations
 #   make check      formatting, lints, headers, exports
 #   make headers    regenerate include/, docs/functions.md and the README's table from src/api and exports.txt
 #   make docs       the reference of the Rust side, below target/doc
@@ -53,7 +53,10 @@ test-c: stage
 	ctest --test-dir '$(TARGET)/tests_c' --output-on-failure --parallel $(JOBS)
 
 bench:
-	$(CARGO) bench --locked
+	$(CARGO) bench --locked --bench operator
+
+bench-peers: library
+	scripts/bench_peers.sh '$(LIBRARY)' '$(TARGET)/peers'
 
 check: library
 	scripts/need.sh rustfmt clippy
@@ -75,4 +78,4 @@ package: library
 clean:
 	$(CARGO) clean
 
-.PHONY: all library install uninstall stage demo test test-rust test-c bench check headers docs package clean
+.PHONY: all library install uninstall stage demo test test-rust test-c bench bench-peers check headers docs package clean

@@ -227,15 +227,15 @@ impl Event {
     /// Waits for what was recorded last.
     pub fn synchronize(&self, deadline: Option<Instant>) -> Result<()> {
         let Some((record, stream)) = self.latest() else { return Ok(()) };
-        if record.is_over() {
-            return Ok(());
-        }
-        if stream == stream::inside() {
+        if !record.is_over() && stream == stream::inside() {
             return Err(Error::WouldDeadlock(
                 "event can't be waited for from inside a callback of the stream that it is recorded on".into(),
             ));
         }
         match record.wait(deadline, || false) {
+            Outcome::Open | Outcome::Interrupted if record.is_abandoned() => {
+                Err(Error::StreamAborted("the stream that event is recorded on was aborted before it got there".into()))
+            }
             Outcome::Open | Outcome::Interrupted => Ok(()),
             Outcome::TimedOut => Err(Error::EventTimeout("the event did not complete in time".into())),
         }

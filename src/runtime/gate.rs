@@ -35,7 +35,8 @@ pub fn spin_until(done: impl Fn() -> bool) -> bool {
 #[derive(Debug, Default)]
 pub struct Gate {
     open: AtomicBool,
-    lock: Mutex<()>,
+    /// How many threads are parked: waking costs a system call also where there is nobody.
+    parked: Mutex<usize>,
     changed: Condvar,
 }
 
@@ -64,8 +65,10 @@ impl Gate {
 
     /// Makes every waiter look at its `give_up` again.
     pub fn nudge(&self) {
-        drop(self.lock.lock());
-        self.changed.notify_all();
+        // Whoever is about to park has not looked at `open` yet, or is counted.
+        if *self.parked.lock() > 0 {
+            self.changed.notify_all();
+        }
     }
 
     /// Waits until it is open, the deadline (`None`: never) has passed or `give_up` says so.
@@ -73,7 +76,7 @@ impl Gate {
         if spin_until(|| self.is_open()) {
             return Outcome::Open;
         }
-        let mut guard = self.lock.lock();
+        let mut parked = self.parked.lock();
         loop {
             if self.is_open() {
                 return Outcome::Open;
@@ -84,7 +87,9 @@ impl Gate {
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Outcome::TimedOut;
             }
-            guard = self.changed.wait_until(guard, deadline);
+            *parked += 1;
+            parked = self.changed.wait_until(parked, deadline);
+            *parked -= 1;
         }
     }
 }

@@ -38,6 +38,11 @@ impl Record {
         self.gate.is_open()
     }
 
+    /// Whether it is over without having been reached.
+    pub fn is_abandoned(&self) -> bool {
+        self.is_over() && self.time().is_none()
+    }
+
     /// When it was reached, in nanoseconds; `None` where it was not.
     pub fn time(&self) -> Option<u64> {
         (self.is_over()).then(|| self.time.load(Ordering::Relaxed)).filter(|time| *time > 0)

@@ -242,6 +242,9 @@ impl Stream {
         } else {
             self.attempt(&work, false)
         };
+        if outcome.is_err() {
+            work.abandon();
+        }
         // Before the stream counts it as done: whoever waits for this task may also wait for what it holds.
         drop(work);
         self.complete(outcome);
@@ -384,9 +387,7 @@ impl Stream {
             record.nudge();
         }
         for Entry { work, .. } in dropped {
-            if let Work::RecordEvent(record) = &work {
-                record.abandon();
-            }
+            work.abandon();
         }
     }
 

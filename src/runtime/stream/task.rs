@@ -103,6 +103,13 @@ impl Work {
         matches!(self, Self::RecordEvent(_) | Self::ResetEvent(_))
     }
 
+    /// It will not be done (again): nobody is to wait for it.
+    pub fn abandon(&self) {
+        if let Self::RecordEvent(record) = self {
+            record.abandon();
+        }
+    }
+
     /// What another thread must be nudged at to give this up while it waits.
     pub fn waits_for(&self) -> Option<Arc<Record>> {
         match self {
