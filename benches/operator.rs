@@ -4,7 +4,8 @@
 //! whatever the machine's memory does at the moment. Each round times all three, in turn; medians of the rounds are compared.
 //!
 //! Options (after `--`): `--json FILE`, `--rounds N`, `--threads 1,2`, `--only TEXT` (cases whose name has it), `--layouts`
-//! (views instead of contiguous tensors), `--sweep` (sizes from 1 KiB to 2 GiB), `--tier NAME`, `--stores auto|plain|streaming`.
+//! (views instead of contiguous tensors), `--sweep` (sizes from 1 KiB to 2 GiB), `--cpu-time`
+//! (count this thread's own time, which other programs disturb less: for one thread only), `--tier NAME`, `--stores auto|plain|streaming`.
 
 use std::fmt::Write as _;
 use std::time::Instant;
@@ -31,6 +32,8 @@ const CASES: &[(&str, [usize; 3])] = &[
     ("small L 8", [131_073, 8, 1]),
     ("L=1", [1, 1, 131_073]),
     ("in cache", [2, 64, 256]),
+    ("in L1", [1, 8, 240]),
+    ("in L1 long", [1, 64, 32]),
 ];
 
 fn main() {
@@ -68,6 +71,7 @@ struct Options {
     only: Option<String>,
     layouts: bool,
     sweep: bool,
+    cpu_time: bool,
     tier: Tier,
     stores: Stores,
 }
@@ -76,8 +80,17 @@ impl Options {
     fn parse() -> Self {
         let threads = if thread_limit() > 1 { vec![1, thread_limit()] } else { vec![1] };
         let (tier, stores) = (active_tier(), Stores::Auto);
-        let mut options =
-            Self { json: None, rounds: 11, threads, only: None, layouts: false, sweep: false, tier, stores };
+        let mut options = Self {
+            json: None,
+            rounds: 11,
+            threads,
+            only: None,
+            layouts: false,
+            sweep: false,
+            cpu_time: false,
+            tier,
+            stores,
+        };
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().unwrap_or_else(|| usage(&format!("{argument} wants a value")));
@@ -90,6 +103,7 @@ impl Options {
                 }
                 "--only" => options.only = Some(value()),
                 "--layouts" => options.layouts = true,
+                "--cpu-time" => options.cpu_time = true,
                 "--sweep" => options.sweep = true,
                 "--tier" => {
                     let name = value();
@@ -239,6 +253,15 @@ struct Measured {
     bytes: usize,
 }
 
+/// Seconds: of the clock, or of work of this thread.
+fn now(cpu_time: bool) -> f64 {
+    let clock = if cpu_time { libc::CLOCK_THREAD_CPUTIME_ID } else { libc::CLOCK_MONOTONIC };
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: writes a local.
+    unsafe { libc::clock_gettime(clock, &raw mut time) };
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
 fn median(sorted: &[f64]) -> f64 {
     sorted[sorted.len() / 2]
 }
@@ -254,11 +277,12 @@ impl Measured {
         let mut line = String::new();
         let _ = write!(
             line,
-            "{:<34} {:>4} {:>7} {:>8.2} {low:>6.2}-{high:<6.2} {time:>10.1} {:>10.1}",
+            "{:<34} {:>4} {:>7} {:>8.2} {low:>6.2}-{high:<6.2} {:>6.2} {time:>10.1} {:>10.1}",
             self.name,
             type_name(self.dtype),
             self.threads,
             self.ratio(),
+            self.times[0][0] / self.times[1][0].min(self.times[2][0]),
             self.bytes as f64 / time / 1000.0,
         );
         line
@@ -346,9 +370,9 @@ fn measure(case: &Case, threads: usize, options: &Options) -> Measured {
     operator();
     let repeats = (500e-6 / start.elapsed().as_secs_f64()).clamp(1.0, 20_000.0) as usize;
     let time = |what: &dyn Fn()| {
-        let start = Instant::now();
+        let start = now(options.cpu_time);
         (0..repeats).for_each(|_| what());
-        start.elapsed().as_secs_f64() * 1e6 / repeats as f64
+        (now(options.cpu_time) - start) * 1e6 / repeats as f64
     };
     let mut times = [const { Vec::new() }; 3];
     let mut ratios = Vec::new();
