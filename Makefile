@@ -3,9 +3,10 @@
 #   make            the library, target/release/libaclnn_modulate.so
 #   make demo       build, install below target/, compile an example against that and run it
 #   make test       all tests: Rust, then C and C++ against an installed tree
-#   make bench      speed, compared with the memory's own
+#   make bench      speed, compared with the memory's own; make bench-peers: compared with other implementations
 #   make check      formatting, lints, headers, exports
-#   make headers    regenerate include/ from the comments and signatures in src/api
+#   make headers    regenerate include/, docs/functions.md and the README's table from src/api and exports.txt
+#   make docs       the reference of the Rust side, below target/doc
 #   make install PREFIX=dir, make uninstall PREFIX=dir
 #   make package    a .tar.gz that works where it is unpacked
 #
@@ -52,17 +53,24 @@ test-c: stage
 	ctest --test-dir '$(TARGET)/tests_c' --output-on-failure --parallel $(JOBS)
 
 bench:
-	$(CARGO) bench --locked
+	$(CARGO) bench --locked --bench operator
+
+bench-peers: library
+	scripts/bench_peers.sh '$(LIBRARY)' '$(TARGET)/peers'
 
 check: library
 	scripts/need.sh rustfmt clippy
 	$(CARGO) fmt --check
 	$(CARGO) clippy --locked --all-targets -- -D warnings
-	$(CARGO) test --locked --test headers
+	$(CARGO) test --locked --test headers --test functions
 	scripts/check_exports.sh '$(LIBRARY)'
 
 headers:
 	UPDATE_HEADERS=1 $(CARGO) test --locked --test headers headers_say_what_the_sources_say
+	UPDATE_HEADERS=1 $(CARGO) test --locked --test functions the_pages_say_what_is_there
+
+docs:
+	$(CARGO) doc --locked --no-deps
 
 package: library
 	scripts/package.sh '$(LIBRARY)' '$(VERSION)' '$(TARGET)'
@@ -70,4 +78,4 @@ package: library
 clean:
 	$(CARGO) clean
 
-.PHONY: all library install uninstall stage demo test test-rust test-c bench check headers package clean
+.PHONY: all library install uninstall stage demo test test-rust test-c bench bench-peers check headers docs package clean

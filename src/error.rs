@@ -45,8 +45,9 @@ pub enum Error {
     /// The context is not live: the thread's current one was destroyed elsewhere, or an argument is stale.
     #[error("{0}")]
     DeadContext(String),
-    /// A stream that belongs to another context than the thread's current one.
-    #[error("{0}")]
+    /// A stream that belongs to another context than the thread's current one. The number is in the text because phase
+    /// two has one status for all that is wrong with a stream.
+    #[error("{0} (107003)")]
     OtherContext(String),
     /// `aclInit` again without an `aclFinalize` between.
     #[error("aclInit was already called in this process: call it once, or aclFinalize before calling it again")]

@@ -211,6 +211,10 @@ fn check_against_bound(inputs: &Inputs, grad_scale: Option<&[u32]>, grad_shift: 
                 let terms = (0..length).map(|l| (format.value(inputs.grad_output[at(l)]), factor(l)));
                 let (sum, magnitude) = reference::accurate_sum(terms);
                 let result = format.value(got[b * hidden + d]);
+                // f16 inputs may be infinite themselves.
+                if !magnitude.is_finite() {
+                    continue;
+                }
                 let bound = reference::bound(format, length, magnitude, sum);
                 // Sums beyond the format are infinite, and f32 partial sums may already be: the bits test judges those.
                 if result.is_finite() {
@@ -239,7 +243,7 @@ fn runner(cases: u32) -> TestRunner {
 #[test]
 fn any_types_shapes_layouts_and_optional_arguments() {
     set_device();
-    runner(600).run(&case(), |case| check(&case)).unwrap();
+    runner(300).run(&case(), |case| check(&case)).unwrap();
 }
 
 /// The same property in processes that are forced to each other tier, and to several thread counts.

@@ -7,7 +7,6 @@
 
 #include "acl/acl.h"
 #include "aclnnop/aclnn_modulate_backward.h"
-#include "abi/vendor_prototypes.h"
 #include "check.h"
 #include "numbers.h"
 

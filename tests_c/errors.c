@@ -256,7 +256,8 @@ TEST(nonsense_in_the_environment)
     capture(2);
     CHECK_EQ(aclrtSetDevice(0), ACL_SUCCESS);
     CHECK_EQ(aclrtSetDevice(1), 107001);
-    Call call = prepare(ACL_FLOAT, 2, 3, 4);
+    /* Each variable is read at first use: this call is large enough to look for threads. */
+    Call call = prepare(ACL_FLOAT, 4, 512, 512);
     CHECK_EQ(plan_and_run(&call), 0);
     CHECK(right(&call));
     finish(&call);

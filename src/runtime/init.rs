@@ -92,13 +92,9 @@ pub fn warn_if_missing(function: &str) {
 }
 
 fn read(path: &Path) -> Result<Configuration> {
-    let text = std::fs::read_to_string(path)
+    let bytes = std::fs::read(path)
         .map_err(|error| Error::UnreadableFile(format!("configPath is {}: {error}", path.display())))?;
-    // The vendor's documents pass an empty file's `{}`; an empty file says as little.
-    if text.trim().is_empty() {
-        return Ok(Configuration::default());
-    }
-    let json: Value = serde_json::from_str(&text)
+    let json: Value = serde_json::from_slice(&bytes)
         .map_err(|error| Error::UnparsableFile(format!("configPath is {}: not JSON: {error}", path.display())))?;
     parse(&json).map_err(|what| Error::UnparsableFile(format!("configPath is {}: {what}", path.display())))
 }
