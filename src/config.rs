@@ -50,6 +50,15 @@ pub fn isa() -> Option<Tier> {
     *ISA
 }
 
+/// Reads every variable that was not read yet.
+pub fn read_all() {
+    threads();
+    device_count();
+    isa();
+    fault();
+    soc_name();
+}
+
 /// What `ACLCPU_FAULT` asks for: the first is number 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {

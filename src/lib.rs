@@ -16,6 +16,7 @@
 pub mod api;
 pub mod config;
 pub mod dtype;
+pub mod epoch;
 pub mod error;
 pub mod handle;
 pub mod kernel;

@@ -3,8 +3,10 @@
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::dtype;
+use crate::epoch::Guard;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Kind, Live, Table};
+use crate::runtime::fork::Held;
 use crate::shape::{self, MAX_DIMS, Shape};
 
 /// The live tensors.
@@ -141,7 +143,7 @@ fn check_dims(argument: &str, dims: &[i64], data_type: i32) -> Result<()> {
 }
 
 /// The tensor behind a handle; the message names the argument where there is none.
-pub fn live<'g>(handle: Handle, argument: &str, guard: &'g crossbeam_epoch::Guard) -> Result<Live<'g, Tensor>> {
+pub fn live<'g>(handle: Handle, argument: &str, guard: &'g Guard) -> Result<Live<'g, Tensor>> {
     TENSORS.get(handle, guard).ok_or_else(|| not_live(handle, argument, Kind::Tensor))
 }
 
@@ -163,4 +165,15 @@ pub struct Scalar {
 pub fn scalar_size(data_type: i32) -> usize {
     // aclDataTypeSize says 8 for the fp6 and fp4 types, but one value of them is a byte.
     if (38..=41).contains(&data_type) { 1 } else { dtype::size_of(data_type) }
+}
+
+/// Keeps the tables as they are until a fork is over.
+pub fn hold(held: &mut Held) {
+    TENSORS.hold(held);
+    SCALARS.hold(held);
+    INT_ARRAYS.hold(held);
+    FLOAT_ARRAYS.hold(held);
+    BOOL_ARRAYS.hold(held);
+    TENSOR_LISTS.hold(held);
+    SCALAR_LISTS.hold(held);
 }

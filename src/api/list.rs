@@ -277,7 +277,7 @@ unsafe fn length<T: Send + Sync>(table: &Table<Box<[T]>>, array: Handle, size: *
     let array = given(array, "array")?;
     // SAFETY: the caller's promise.
     let size = unsafe { Out::new(size, "size") }?;
-    let guard = &crossbeam_epoch::pin();
+    let guard = &crate::epoch::pin();
     let live = table.get(array, guard).ok_or_else(|| tensor::not_live(array, "array", table.kind()))?;
     size.set(live.len() as u64);
     Ok(())

@@ -334,7 +334,7 @@ fn given(tensor: *const aclTensor) -> Result<Handle> {
 
 fn read<T>(tensor: *const aclTensor, read: impl FnOnce(&Tensor) -> T) -> Result<T> {
     let handle = given(tensor)?;
-    let guard = &crossbeam_epoch::pin();
+    let guard = &crate::epoch::pin();
     tensor::live(handle, "tensor", guard).map(|tensor| read(&tensor))
 }
 

@@ -6,7 +6,7 @@
 //!
 //! Look-ups take no lock and write nothing that another thread reads: they pin the thread's epoch and follow two
 //! pointers. Insertions and removals lock one of [`SHARDS`] free lists. An entry that was removed is released once no
-//! look-up can see it any more (`crossbeam_epoch`).
+//! look-up can see it any more ([`crate::epoch`]).
 
 mod table;
 

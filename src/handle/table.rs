@@ -3,10 +3,10 @@
 use std::ops::Deref;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
-use crossbeam_epoch::{self as epoch, Atomic, Guard, Owned};
-use parking_lot::Mutex;
-
 use super::{Handle, Kind, SHARDS, SLOTS_PER_SHARD};
+use crate::epoch::{self, Atomic, Guard, Owned};
+use crate::runtime::fork::Held;
+use crate::sync::Mutex;
 
 /// Slots in the first segment of a shard; each further segment is twice as long as the one before.
 const FIRST_SEGMENT: u32 = 64;
@@ -26,6 +26,8 @@ struct Slot<T> {
 struct Shard<T> {
     segments: [AtomicPtr<Slot<T>>; SEGMENTS],
     free: Mutex<FreeList>,
+    /// Slots that were ever used: `fresh` of the free list, to be read without its lock.
+    used: AtomicU32,
 }
 
 #[derive(Default)]
@@ -62,6 +64,7 @@ impl<T: Send + Sync + 'static> Table<T> {
                 Shard {
                     segments: [const { AtomicPtr::new(std::ptr::null_mut()) }; SEGMENTS],
                     free: Mutex::new(FreeList { reusable: Vec::new(), fresh: 0 }),
+                    used: AtomicU32::new(0),
                 }
             }; SHARDS],
         }
@@ -166,11 +169,18 @@ impl<T: Send + Sync + 'static> Table<T> {
         }
     }
 
-    /// Calls `visit` with every handle that is live now (others may come and go meanwhile).
+    /// Keeps every insertion and removal out until a fork is over.
+    pub fn hold(&'static self, held: &mut Held) {
+        for shard in &self.shards {
+            held.push(Box::new(shard.free.lock()));
+        }
+    }
+
+    /// Calls `visit` with every handle that is live now (others may come and go meanwhile). Takes no lock.
     pub fn for_each(&self, mut visit: impl FnMut(Handle, &T)) {
         let guard = &epoch::pin();
         for shard in &self.shards {
-            let used = shard.free.lock().fresh;
+            let used = shard.used.load(Ordering::Acquire);
             for slot in (0..used).filter_map(|slot| shard.slot(slot)) {
                 // SAFETY: as in `get`.
                 if let Some(entry) = unsafe { slot.entry.load(Ordering::Acquire, guard).as_ref() } {
@@ -214,6 +224,7 @@ impl<T> Shard<T> {
             self.segments[segment].store(Box::leak(slots).as_mut_ptr(), Ordering::Release);
         }
         free.fresh += 1;
+        self.used.store(free.fresh, Ordering::Release);
         Some(slot)
     }
 

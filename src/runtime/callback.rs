@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use once_cell::sync::Lazy;
 
+use super::fork::Held;
 use super::record::Record;
 use super::stream::{self, HostFunc, Task, Work};
 use crate::error::{Error, Result};
@@ -166,6 +167,17 @@ pub fn process(deadline: Option<Instant>) -> Result<()> {
     drop(inbox);
     stream::as_callback_of(call.stream, || call.function.call());
     Ok(())
+}
+
+/// Keeps the subscriptions as they are until a fork is over.
+pub(super) fn hold(held: &mut Held) {
+    held.push(Box::new(SUBSCRIPTIONS.lock()));
+}
+
+/// In a forked child: nobody is served. What is on its way to the parent's threads is forgotten, not dropped: to tell that
+/// it is over would take locks that those threads may have held.
+pub(super) fn start_afresh() {
+    std::mem::forget(std::mem::take(&mut *SUBSCRIPTIONS.lock()));
 }
 
 fn this_thread() -> u64 {

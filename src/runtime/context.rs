@@ -203,3 +203,8 @@ pub fn require() -> Result<()> {
 pub fn resolve_stream(stream: aclrtStream) -> Result<Arc<Stream>> {
     stream::resolve(Handle::from_ptr(stream))
 }
+
+/// Keeps the table as it is until a fork is over.
+pub(super) fn hold(held: &mut fork::Held) {
+    CONTEXTS.hold(held);
+}

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::time::Instant;
 
 use super::context::{self, Context};
+use super::fork::Held;
 use super::stream;
 use crate::config;
 use crate::error::{Error, Result};
@@ -140,6 +141,18 @@ pub(super) fn reserve_stream(id: i32) -> Result<()> {
 pub(super) fn release_stream(id: i32) {
     if let Ok(index) = check_id(id) {
         STREAMS[index].fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Keeps the counts as they are until a fork is over.
+pub(super) fn hold(held: &mut Held) {
+    held.push(Box::new(DEVICES.lock()));
+}
+
+/// In a forked child: its parent's streams are not its own.
+pub(super) fn start_afresh() {
+    for count in &STREAMS {
+        count.store(0, Ordering::Relaxed);
     }
 }
 

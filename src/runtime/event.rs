@@ -302,3 +302,8 @@ pub fn elapsed(start: &Event, end: &Event) -> Result<f32> {
     })?;
     Ok((nanos as f64 / 1e6) as f32)
 }
+
+/// Keeps the table as it is until a fork is over.
+pub(super) fn hold(held: &mut fork::Held) {
+    EVENTS.hold(held);
+}

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::fork::Held;
 use super::{device, log, messages};
 use crate::error::{Error, Result};
 use crate::sync::Mutex;
@@ -71,6 +72,16 @@ fn end(state: &mut State) {
     messages::set_process_wide(false);
     device::set_default(None);
     log::info(format_args!("aclFinalize: finalised"));
+}
+
+/// Keeps the state as it is until a fork is over.
+pub(super) fn hold(held: &mut Held) {
+    held.push(Box::new(STATE.lock()));
+}
+
+/// In a forked child: it may initialise for itself.
+pub(super) fn start_afresh() {
+    *STATE.lock() = State { count: 0, finalized: false };
 }
 
 /// Whether `aclInit` is in effect. Everything works without, with a warning in the log.

@@ -1,7 +1,10 @@
 //! The log: off by default; level and destination come from the vendor's two environment variables.
 
 use std::fmt::Arguments;
+use std::fs::File;
 use std::io::Write;
+use std::mem::ManuallyDrop;
+use std::os::fd::FromRawFd;
 
 use once_cell::sync::Lazy;
 
@@ -36,18 +39,24 @@ pub fn enabled(level: Level) -> bool {
     level as i32 >= *THRESHOLD
 }
 
+/// Reads the variables, before a fork.
+pub(super) fn read_environment() {
+    Lazy::force(&THRESHOLD);
+    Lazy::force(&TO_STDOUT);
+}
+
 /// Writes one line.
 pub fn write(level: Level, message: Arguments<'_>) {
     if !enabled(level) {
         return;
     }
     let line = format!("[{level:?}] ACLCPU({}) {message}\n", std::process::id());
+    // Past the standard library's streams, whose locks a forked child might find taken for ever: a line is one write.
+    let descriptor = if *TO_STDOUT { libc::STDOUT_FILENO } else { libc::STDERR_FILENO };
+    // SAFETY: the file is never dropped, so the process's descriptor stays open.
+    let mut file = ManuallyDrop::new(unsafe { File::from_raw_fd(descriptor) });
     // A log that can't be written is not the caller's problem.
-    if *TO_STDOUT {
-        let _ = std::io::stdout().write_all(line.as_bytes());
-    } else {
-        let _ = std::io::stderr().write_all(line.as_bytes());
-    }
+    let _ = file.write_all(line.as_bytes());
 }
 
 /// Writes a warning.

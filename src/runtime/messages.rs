@@ -6,11 +6,11 @@ use std::ffi::{CString, c_char};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::Mutex;
-
+use super::fork::Held;
 use super::log;
 use crate::error::Error;
 use crate::status;
+use crate::sync::Mutex;
 
 /// The newest messages that are kept until they are asked for.
 const KEPT: usize = 32;
@@ -18,6 +18,8 @@ const KEPT: usize = 32;
 /// Whether failures of all threads go to one list (`err_msg_mode` of aclInit's file).
 static PROCESS_WIDE: AtomicBool = AtomicBool::new(false);
 static SHARED: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
+/// Held while C's library looks up the time zone, which it does under a lock of its own that a fork would tear.
+static TIME_ZONE: Mutex<()> = Mutex::new(());
 
 thread_local! {
     static OWN: RefCell<VecDeque<String>> = const { RefCell::new(VecDeque::new()) };
@@ -59,6 +61,12 @@ pub fn take() -> *const c_char {
         .unwrap_or(std::ptr::null())
 }
 
+/// Keeps the lists as they are until a fork is over.
+pub(super) fn hold(held: &mut Held) {
+    held.push(Box::new(SHARED.lock()));
+    held.push(Box::new(TIME_ZONE.lock()));
+}
+
 fn with_list(change: impl FnOnce(&mut VecDeque<String>)) {
     if PROCESS_WIDE.load(Ordering::Relaxed) {
         change(&mut SHARED.lock());
@@ -87,6 +95,7 @@ impl Now {
         let seconds = since_epoch.as_secs().cast_signed();
         // SAFETY: an all-zero `tm` is a valid value (numbers, and a zone pointer that is never followed).
         let mut broken_down: libc::tm = unsafe { std::mem::zeroed() };
+        let _alone = TIME_ZONE.lock();
         // SAFETY: both point to locals of the right types.
         unsafe { libc::localtime_r(&seconds, &mut broken_down) };
         Self(broken_down, since_epoch.subsec_micros())

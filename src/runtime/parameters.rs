@@ -3,6 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::runtime::context;
+use crate::runtime::fork::Held;
 use crate::sync::Mutex;
 
 /// `ACL_OPT_DETERMINISTIC` to `ACL_OPT_ENABLE_KERNEL_EARLY_START`.
@@ -12,6 +13,11 @@ const COUNT: usize = 4;
 pub type Parameters = [Option<i64>; COUNT];
 
 static PROCESS: Mutex<Parameters> = Mutex::new([None; COUNT]);
+
+/// Keeps the values as they are until a fork is over.
+pub(super) fn hold(held: &mut Held) {
+    held.push(Box::new(PROCESS.lock()));
+}
 
 fn index(option: i32) -> Result<usize> {
     usize::try_from(option).ok().filter(|index| *index < COUNT).ok_or_else(|| {

@@ -19,6 +19,11 @@ pub struct Record {
 static START: Lazy<(Instant, Duration)> =
     Lazy::new(|| (Instant::now(), SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()));
 
+/// Starts the clock, before a fork.
+pub(super) fn start_clock() {
+    Lazy::force(&START);
+}
+
 impl Record {
     /// The stream has come to this point.
     pub fn complete(&self) {

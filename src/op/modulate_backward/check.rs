@@ -1,7 +1,7 @@
 //! Phase one's validation: what the seven tensors must be to each other. The checks come in the contract's order, and the
 //! first that fails decides the status.
 
-use crossbeam_epoch::Guard;
+use crate::epoch::Guard;
 
 use super::operand::Operand;
 use super::{ARGUMENTS, GRAD_INPUT, GRAD_OUTPUT, GRAD_SCALE, GRAD_SHIFT, INPUT, SCALE, SHIFT};

@@ -2,16 +2,16 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crossbeam_epoch as epoch;
-use parking_lot::Mutex;
-
 use super::ARGUMENTS;
 use super::check::{Checked, check};
 use super::operand::Operand;
 use crate::dtype::FloatType;
+use crate::epoch;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Kind, Table};
 use crate::kernel;
+use crate::runtime::fork::Held;
+use crate::sync::{Mutex, MutexGuard};
 use crate::tensor;
 
 /// The live executors.
@@ -166,4 +166,18 @@ fn live(handle: Handle, guard: &epoch::Guard) -> Result<crate::handle::Live<'_, 
 
 fn dead(handle: Handle) -> Error {
     Error::DeadExecutor(format!("executor {}", handle.why_not(Kind::Executor)))
+}
+
+/// Keeps the executors as they are until a fork is over: in the child they stay valid.
+pub fn hold(held: &mut Held) {
+    // Executors that are destroyed meanwhile stay readable while this is pinned; it is released after the locks below.
+    held.push(Box::new(epoch::pin()));
+    EXECUTORS.hold(held);
+    EXECUTORS.for_each(|_, executor| {
+        let operands = executor.operands.lock();
+        // SAFETY: the epoch that was pinned above keeps the executor until after this guard is gone: `held` is emptied from
+        // its end.
+        let operands: MutexGuard<'static, Operands> = unsafe { std::mem::transmute(operands) };
+        held.push(Box::new(operands));
+    });
 }

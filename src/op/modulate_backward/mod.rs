@@ -9,8 +9,8 @@ mod launch;
 mod operand;
 mod run;
 
-pub(crate) use executor::check_live;
 pub use executor::{Executor, Slots, destroy, plan, set_address, set_repeatable};
+pub(crate) use executor::{check_live, hold};
 pub use launch::launch;
 pub use run::Run;
 

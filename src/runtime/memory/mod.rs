@@ -14,7 +14,7 @@ pub use registry::{Block, Kind};
 use self::mapping::Mapping;
 use self::registry::Registry;
 use super::stream::{self, Task, Work};
-use super::{context, fault};
+use super::{context, fault, fork};
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 
@@ -136,6 +136,16 @@ pub fn frees() -> usize {
 /// The block that an address lies in. Takes no lock.
 pub fn find_block(address: usize) -> Option<Block> {
     REGISTRY.find(address)
+}
+
+/// Keeps the registry as it is until a fork is over.
+pub(super) fn hold_registry(held: &mut fork::Held) {
+    REGISTRY.hold_changes(held);
+}
+
+/// Reads what is read once, before a fork.
+pub(super) fn read_limits() {
+    limits::total();
 }
 
 /// Keeps the memory that two addresses lie in from going away while the result lives.

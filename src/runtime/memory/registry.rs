@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crossbeam_epoch::{self as epoch, Atomic, Guard, Owned, Shared};
-
 use super::mapping::Mapping;
+use crate::epoch::{self, Atomic, Guard, Owned, Shared};
+use crate::runtime::fork::Held;
 use crate::sync::Mutex;
 
 /// Which function a block came from.
@@ -118,6 +118,11 @@ impl Registry {
             let (_, mapping) = mappings.range(..=address).next_back()?;
             (address < mapping.block().end()).then(|| mapping.clone())
         })
+    }
+
+    /// Keeps every change out until a fork is over.
+    pub fn hold_changes(&'static self, held: &mut Held) {
+        held.push(Box::new(self.mappings.lock()));
     }
 
     /// Publishes a changed copy of the leaf that an address belongs to. The caller holds the lock.

@@ -8,8 +8,6 @@ use std::sync::atomic::{AtomicI32, Ordering, fence};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-use crossbeam_epoch as epoch;
-
 pub use queue::{as_callback_of, inside};
 pub use task::{HostFunc, Task, Work};
 
@@ -17,6 +15,7 @@ use super::context::{self, Context};
 use super::memory::Kept;
 use super::{callback, device, fork};
 use crate::api::types::aclrtStream;
+use crate::epoch;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Kind, Table};
 use queue::Queue;
@@ -262,4 +261,14 @@ pub(super) fn hand_to_users(memory: &Kept) {
             stream.hand_to_user(memory);
         }
     });
+}
+
+/// Keeps the table as it is until a fork is over.
+pub(super) fn hold(held: &mut fork::Held) {
+    STREAMS.hold(held);
+}
+
+/// In a forked child: it is inside no stream's callback, whatever its parent's thread was doing.
+pub(super) fn start_afresh() {
+    queue::leave_callback();
 }

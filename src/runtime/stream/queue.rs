@@ -166,6 +166,11 @@ pub fn inside() -> Handle {
     INSIDE.try_with(Cell::get).unwrap_or(Handle::NULL)
 }
 
+/// Forgets which callback this thread is inside of (in a forked child).
+pub(super) fn leave_callback() {
+    let _ = INSIDE.try_with(|inside| inside.set(Handle::NULL));
+}
+
 /// Runs a caller's function as a callback of a stream.
 pub fn as_callback_of<R>(stream: Handle, body: impl FnOnce() -> R) -> R {
     struct Restore(Handle);

@@ -1,0 +1,153 @@
+//! `fork` under load: the child uses the library afresh, and never hangs.
+
+mod runtime;
+
+use std::ptr::null_mut;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use aclnn_modulate::api::event::*;
+use aclnn_modulate::api::memory::*;
+use aclnn_modulate::api::runtime::*;
+use aclnn_modulate::api::stream::*;
+use aclnn_modulate::api::tensor::{aclCreateTensor, aclDestroyTensor};
+use aclnn_modulate::api::types::aclTensor;
+use runtime::*;
+
+fn create_tensor(data: *mut std::ffi::c_void) -> *mut aclTensor {
+    let dims = [2_i64, 3];
+    // SAFETY: both arrays have two elements; the data is not touched.
+    unsafe { aclCreateTensor(dims.as_ptr(), 2, 0, std::ptr::null(), 0, 2, dims.as_ptr(), 2, data) }
+}
+
+/// Forks; the child runs `body` and ends. Returns the child's exit status, 0 where `body` did not panic.
+fn in_fork(body: impl FnOnce()) -> i32 {
+    // SAFETY: the child uses nothing but this library, whose promise is under test, and ends without unwinding.
+    match unsafe { libc::fork() } {
+        0 => {
+            // A child that hangs is killed by the alarm's signal.
+            // SAFETY: sets a timer, takes no pointers.
+            unsafe { libc::alarm(60) };
+            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
+            // SAFETY: ends the process at once.
+            unsafe { libc::_exit(outcome.is_err().into()) }
+        }
+        child => {
+            assert!(child > 0);
+            let mut status = -1;
+            // SAFETY: `status` is writable.
+            assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+            status
+        }
+    }
+}
+
+/// Everything that takes a lock, until told to stop.
+fn load(stop: &AtomicBool) {
+    set_device();
+    let stream = create_stream();
+    let (block, host) = (malloc(4096), malloc_host(4096));
+    while !stop.load(Ordering::Relaxed) {
+        let temporary = malloc(64);
+        let tensor = create_tensor(temporary);
+        let event = create_event();
+        // SAFETY: the blocks live until the stream was synchronised.
+        unsafe { aclrtMemcpyAsync(host, 4096, block, 4096, D2H, stream) };
+        launch(stream, || ());
+        aclrtRecordEvent(event, stream);
+        aclrtSynchronizeEvent(event);
+        aclrtSetDevice(99);
+        message();
+        free(temporary);
+        aclDestroyTensor(tensor);
+        aclrtDestroyEvent(event);
+        let short = create_stream();
+        launch(short, || ());
+        aclrtDestroyStream(short);
+        // SAFETY: takes nothing.
+        let me = unsafe { libc::pthread_self() };
+        aclrtSubscribeReport(me, stream);
+        aclrtUnSubscribeReport(me, stream);
+    }
+}
+
+#[test]
+fn a_child_of_a_busy_parent_uses_the_library_afresh() {
+    const TEST: &str = "a_child_of_a_busy_parent_uses_the_library_afresh";
+    if !is_child() {
+        in_child(TEST, &[]);
+        return;
+    }
+    set_device();
+    // SAFETY: NULL is allowed.
+    assert_eq!(unsafe { aclInit(std::ptr::null()) }, 0);
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| load(&stop));
+        }
+        let stream = create_stream();
+        let context = create_context();
+        set_device();
+        let event = create_event();
+        let block = malloc(4096);
+        let held = create_stream();
+        let gate = hold(held);
+        let ran = Arc::new(AtomicUsize::new(0));
+        let count = ran.clone();
+        launch(held, move || {
+            count.fetch_add(1, Ordering::SeqCst);
+        });
+        expect(aclrtRecordEvent(event, held), 0, "");
+        let tensor = create_tensor(block);
+        for round in 0..30 {
+            let status = in_fork(|| {
+                // What the parent's threads served is dead.
+                expect(aclrtSynchronizeStream(null_mut()), 107002, "parent process");
+                expect(aclrtSynchronizeStream(stream), 107017, "stream is");
+                expect(aclrtSynchronizeStream(held), 107017, "stream is");
+                expect(aclrtSynchronizeEvent(event), 107017, "event is");
+                expect(aclrtDestroyEvent(event), 107017, "event is");
+                expect(aclrtSetCurrentContext(context), 107002, "context is");
+                expect(aclrtResetDevice(0), 507007, "not set");
+                // SAFETY: NULL is allowed.
+                expect(unsafe { aclInit(std::ptr::null()) }, 0, "");
+                set_device();
+                // Nothing that the parent has queued runs here.
+                assert_eq!(ran.load(Ordering::SeqCst), 0);
+                // All that is new works, and blocks and tensors are those of the parent.
+                let mut available = 0;
+                // SAFETY: `available` is writable.
+                expect(unsafe { aclrtGetStreamAvailableNum(&mut available) }, 0, "");
+                assert_eq!(available, 1984);
+                let (mine, mark) = (create_stream(), create_event());
+                // SAFETY: the block has 4096 bytes.
+                expect(unsafe { aclrtMemsetAsync(block, 4096, 7, 4096, mine) }, 0, "");
+                expect(aclrtRecordEvent(mark, mine), 0, "");
+                launch(mine, || ());
+                expect(aclrtSynchronizeDevice(), 0, "");
+                expect(aclrtSynchronizeEvent(mark), 0, "");
+                let bytes = block.cast::<u8>();
+                // SAFETY: inside the block, which was set above.
+                assert!((0..4096).all(|n| unsafe { *bytes.add(n) } == 7));
+                assert_eq!(aclDestroyTensor(tensor), 0);
+                expect(free(block), 0, "");
+                let fresh: Vec<_> = (0..200).map(|_| malloc(100)).collect();
+                fresh.into_iter().for_each(|block| expect(free(block), 0, ""));
+                expect(aclrtDestroyStream(mine), 0, "");
+                expect(aclrtResetDevice(0), 0, "");
+                // A child's child.
+                assert_eq!(in_fork(set_device), 0);
+            });
+            assert_eq!(status, 0, "round {round}");
+        }
+        // The parent has noticed nothing.
+        gate.open();
+        expect(aclrtSynchronizeEvent(event), 0, "");
+        assert_eq!(ran.load(Ordering::SeqCst), 1);
+        assert_eq!(aclDestroyTensor(tensor), 0);
+        expect(free(block), 0, "");
+        expect(aclrtDestroyStream(held), 0, "");
+        stop.store(true, Ordering::Relaxed);
+    });
+}
