@@ -49,6 +49,8 @@ pub(crate) struct Plan {
     pub problem: ModulateBackward,
     /// Whether grad_input is stored past the caches.
     pub streaming: bool,
+    /// Whether rows are so short that groups stand side by side.
+    pub narrow: bool,
     /// Columns before grad_input's first line boundary, where that matters.
     pub head: usize,
     /// Columns per tile; the first tile has `head` more.
@@ -99,9 +101,10 @@ impl Plan {
             Stores::Plain => false,
             Stores::Streaming => true,
         };
+        let narrow = super::narrow::pays(sequence, hidden, size);
         // A head must fit into a block. Only the scalar tier has shorter ones, and no streamed stores either.
         let streams = block * size >= LINE;
-        let head = if wants_streaming && direct && streams { line_head(&problem) } else { None };
+        let head = if wants_streaming && direct && streams && !narrow { line_head(&problem) } else { None };
         let streaming = head.is_some();
         let head = head.unwrap_or(0);
 
@@ -125,7 +128,7 @@ impl Plan {
         let batch_step = if threads == 1 { batch } else { batch.div_ceil((wanted * 2).div_ceil(tiles * splits)) };
         let units = batch.div_ceil(batch_step) * tiles * splits;
         let workspace = if splits > 1 && !no_sums { workspace } else { std::ptr::null_mut() };
-        Self { problem, streaming, head, tile, tiles, batch_step, chunk_step, chunks, workspace, units }
+        Self { problem, streaming, narrow, head, tile, tiles, batch_step, chunk_step, chunks, workspace, units }
     }
 
     /// What a unit covers. Neighbouring units are neighbours in memory.
