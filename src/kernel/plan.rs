@@ -10,6 +10,10 @@ pub(crate) const GROUP: usize = 8;
 pub(crate) const MAX_TILE: usize = 4096;
 /// Fewest columns worth a tile of their own: narrower rows would be read in too small pieces.
 const MIN_TILE: usize = 256;
+/// Rows so few that setting up and rounding the accumulators is a good part of the work...
+const SHORT: usize = 32;
+/// ... and columns of a tile then: its accumulators stay in the nearest cache.
+const SHORT_TILE: usize = 512;
 /// Columns of a tile of which some view must be gathered.
 const GATHERED_TILE: usize = 128;
 /// Batch times hidden from which on batch and columns alone keep every thread busy.
@@ -108,7 +112,11 @@ impl Plan {
         let streaming = head.is_some();
         let head = head.unwrap_or(0);
 
-        let max_tile = if direct { MAX_TILE } else { GATHERED_TILE };
+        let max_tile = match sequence {
+            _ if !direct => GATHERED_TILE,
+            ..=SHORT => SHORT_TILE,
+            _ => MAX_TILE,
+        };
         let body = hidden.saturating_sub(head).max(1);
         let mut tiles = body.div_ceil(max_tile);
         let wanted = if threads == 1 { 1 } else { threads * UNITS_PER_THREAD };

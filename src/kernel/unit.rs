@@ -72,10 +72,11 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool, const SHIFT: bool, const S
     let blocks = Blocks::new::<L>(end - first, if first == 0 { plan.head } else { 0 });
     let room = blocks.count() * L::BLOCK;
     let whole = plan.workspace.is_null();
+    let single = plan.chunks == 1;
     // SAFETY: all indices come from the plan's dims; the arrays have room for a tile.
     unsafe {
         let source = Source::new::<L>(plan, &arrays, first, end - first);
-        // Here a row is less than a block: the rest of the arrays is free.
+        // With rows shorter than a line, all but the first line of the arrays is free.
         let adjacent = source.views.iter().all(|view| view.stride[2] == 1);
         let narrow_sums = arrays.sums.map(|sums| sums.add(64));
         let narrow = Tile::new(problem.dims[2], adjacent, arrays.tiles, arrays.scale.add(64), narrow_sums);
@@ -84,7 +85,7 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool, const SHIFT: bool, const S
             if plan.narrow {
                 narrow.spread_scale::<L>(arrays.scale);
             }
-            if whole {
+            if whole && !single {
                 clear::<INPUT, SHIFT>(arrays.sums, room);
             }
             for chunk in range.chunks.0..range.chunks.1 {
@@ -106,6 +107,10 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool, const SHIFT: bool, const S
                     }
                     source.scatter::<L>(&tile, b, start, count);
                 }
+                if single {
+                    // One chunk's sums are the sums.
+                    break;
+                }
                 for gradient in gradients::<INPUT, SHIFT>() {
                     if whole {
                         add_sums(arrays.sums[gradient], arrays.chunk_sums[gradient], room);
@@ -116,7 +121,8 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool, const SHIFT: bool, const S
                 }
             }
             if whole {
-                finish::<L, INPUT, SHIFT>(plan, b, first, blocks, arrays.sums);
+                let sums = if single { arrays.chunk_sums } else { arrays.sums };
+                finish::<L, INPUT, SHIFT>(plan, b, first, blocks, sums);
             }
         }
         if STREAM {
@@ -236,7 +242,12 @@ unsafe fn load_scale<L: Lanes>(scale: Option<&View2>, b: usize, first: usize, bl
             match scale {
                 Some(view) => {
                     let from = view_row::<L>(view, b, first + column);
-                    pack::copy::<L>(from, to, 1, columns);
+                    if columns == L::BLOCK && from.column == L::SIZE {
+                        // A length that the compiler knows: no call of memcpy for each block.
+                        std::ptr::copy_nonoverlapping(from.base, to.base, L::BLOCK * L::SIZE);
+                    } else {
+                        pack::copy::<L>(from, to, 1, columns);
+                    }
                 }
                 None => {
                     let one = L::ONE.to_le_bytes();
