@@ -79,12 +79,12 @@ fn configuration_files_are_read_or_refused() {
     }
     expect(init(Some("/nonexistent/acl.json")), 100003, "/nonexistent/acl.json");
     expect(init(Some(env!("CARGO_TARGET_TMPDIR"))), 100003, "configPath is");
-    for text in ["{", "[1,", "\"", "{\"err_msg_mode\": \"x\"}", "{\"defaultDevice\": {\"default_device\": 1.5}}"] {
+    for text in ["", "{", "[1,", "\"", "{\"err_msg_mode\": \"x\"}", "{\"defaultDevice\": {\"default_device\": 1.5}}"] {
         expect(init(Some(&file("broken.json", text))), 100006, "broken.json");
     }
     // A failed call initialises nothing.
     let good = file("good.json", "{\"unknown\": [1, {}], \"dump\": {\"dump_mode\": \"all\"}}");
-    for text in ["", "{}", "[]"] {
+    for text in ["{}", "[]"] {
         expect(init(Some(&file("empty.json", text))), 0, "");
         expect(aclFinalize(), 0, "");
     }
@@ -316,6 +316,65 @@ fn the_device_has_the_name_that_the_environment_gives() {
         return;
     }
     assert_eq!(soc_name(), "Ascend910_9392");
+}
+
+#[test]
+fn the_log_shows_calls_with_their_arguments() {
+    const TEST: &str = "the_log_shows_calls_with_their_arguments";
+    if !is_child() {
+        let (_, stderr) = in_child(TEST, &[("ASCEND_GLOBAL_LOG_LEVEL", "1")]);
+        let line = |about: &str| {
+            let found = stderr.lines().find(|line| line.contains(about));
+            found.unwrap_or_else(|| panic!("no {about:?} in\n{stderr}"))
+        };
+        assert!(line("aclrtMalloc(devPtr=0x").contains(", size=64, policy=2) = 0, "));
+        assert!(line("aclrtSetDevice(").contains("aclrtSetDevice(deviceId=9) = 107001, "));
+        let planned = line("aclnnModulateBackwardGetWorkspaceSize(");
+        assert!(planned.contains("(FLOAT FORMAT_ND [2, 3] strides [5, 1] offset 4 storage [14] at 0x"), "{planned}");
+        assert!(planned.contains("input=NULL, ") && planned.contains(" = 161001, "), "{planned}");
+        // A failure also says what to do.
+        line("[Error] ACLCPU(");
+        let (_, quiet) = in_child(TEST, &[("ASCEND_GLOBAL_LOG_LEVEL", "2")]);
+        assert!(!quiet.contains("aclrtMalloc("), "{quiet}");
+        return;
+    }
+    assert_eq!(aclrtSetDevice(9), 107001);
+    set_device();
+    let mut block = null_mut();
+    // SAFETY: `block` is writable.
+    assert_eq!(unsafe { aclrtMalloc(&mut block, 64, 2) }, 0);
+    let (dims, strides, storage) = ([2_i64, 3], [5_i64, 1], [14_i64]);
+    // SAFETY: the arrays are as long as is said.
+    let tensor = unsafe {
+        aclnn_modulate::api::tensor::aclCreateTensor(
+            dims.as_ptr(),
+            2,
+            0,
+            strides.as_ptr(),
+            4,
+            2,
+            storage.as_ptr(),
+            1,
+            block,
+        )
+    };
+    let none = std::ptr::null();
+    let (mut size, mut executor) = (0, null_mut());
+    // SAFETY: both results are writable.
+    let status = unsafe {
+        aclnn_modulate::api::modulate_backward::aclnnModulateBackwardGetWorkspaceSize(
+            tensor,
+            none,
+            none,
+            none,
+            none,
+            none,
+            none,
+            &mut size,
+            &mut executor,
+        )
+    };
+    assert_eq!(status, 161001);
 }
 
 /// `aclAppLog` as C sees it.
