@@ -4,6 +4,7 @@
  * phases and before the stream is done.
  */
 #include "call.h"
+#include "gate.h"
 
 static Call small(void)
 {
@@ -502,27 +503,60 @@ TEST(tensors_changed_between_the_phases)
     finish(&call);
 }
 
-/*
- * Memory freed while queued work still uses it. A long call first, so that the second is most likely still waiting when
- * its memory goes; whether it is or not, the result must be right.
- */
+/* Phase two only queues: while the stream is held, it returns and nothing is written. */
+TEST(phase_two_does_not_wait)
+{
+    start();
+    Gate gate = GATE_INITIALIZER;
+    aclrtStream stream = NULL;
+    REQUIRE(aclrtCreateStream(&stream) == ACL_SUCCESS);
+    Call call = prepare(ACL_FLOAT, 2, 3, 4);
+    CHECK_EQ(plan(&call), 0);
+    gate_hold(&gate, stream);
+    CHECK_EQ(aclnnModulateBackward(NULL, 0, call.executor, stream), 0);
+    for (size_t k = 0; k < bytes_of(&call, GRAD_INPUT); k++)
+        CHECK_EQ(((unsigned char *)call.view[GRAD_INPUT].data)[k], POISON);
+    gate_open(&gate);
+    CHECK_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
+    CHECK(right(&call));
+    CHECK_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
+    finish(&call);
+}
+
+/* One stream stands still, another goes on. */
+TEST(streams_are_independent)
+{
+    start();
+    Gate gate = GATE_INITIALIZER;
+    aclrtStream held = NULL, other = NULL;
+    REQUIRE(aclrtCreateStream(&held) == ACL_SUCCESS && aclrtCreateStream(&other) == ACL_SUCCESS);
+    Call call = prepare(ACL_FLOAT, 4, 256, 512);
+    gate_hold(&gate, held);
+    CHECK_EQ(plan(&call), 0);
+    CHECK_EQ(run_on(&call, other), 0);
+    CHECK(right(&call));
+    gate_open(&gate);
+    CHECK_EQ(aclrtDestroyStream(held), ACL_SUCCESS);
+    CHECK_EQ(aclrtDestroyStream(other), ACL_SUCCESS);
+    finish(&call);
+}
+
+/* Data, workspace and tensors all go while the call is still waiting in its stream. */
 TEST(case_21_memory_freed_before_the_stream_is_done)
 {
     start();
-    for (int round = 0; round < 20; round++) {
-        Call big = prepare(ACL_FLOAT, 4, 512, 256);
-        Call call = prepare(ACL_FLOAT, 2, 300, 64);
+    for (int split_rows = 0; split_rows < 2; split_rows++) {
+        Gate gate = GATE_INITIALIZER;
+        Call call = split_rows ? prepare(ACL_FLOAT, 1, 40000, 8) : prepare(ACL_FLOAT, 2, 300, 64);
         Inputs before = remember(&call);
         void *block[3];
         aclrtStream stream = NULL;
         REQUIRE(aclrtCreateStream(&stream) == ACL_SUCCESS);
         for (int i = GRAD_OUTPUT; i <= SCALE; i++)
             block[i] = on_device(&call, i);
-        CHECK_EQ(plan(&big), 0);
-        need_workspace(&big);
         CHECK_EQ(plan(&call), 0);
         need_workspace(&call);
-        CHECK_EQ(aclnnModulateBackward(big.workspace, big.workspace_size, big.executor, stream), 0);
+        gate_hold(&gate, stream);
         CHECK_EQ(aclnnModulateBackward(call.workspace, call.workspace_size, call.executor, stream), 0);
         for (int i = GRAD_OUTPUT; i <= SCALE; i++) {
             CHECK_EQ(aclrtFree(block[i]), ACL_SUCCESS);
@@ -534,22 +568,59 @@ TEST(case_21_memory_freed_before_the_stream_is_done)
             call.workspace = NULL;
         }
         destroy_tensors(&call);
+        /* Whoever gets memory now must not get this. */
+        void *again[8];
+        for (int k = 0; k < 8; k++) {
+            const size_t size = bytes_of(&call, k % 2 ? GRAD_OUTPUT : SCALE);
+            REQUIRE(aclrtMalloc(&again[k], size, ACL_MEM_MALLOC_HUGE_FIRST) == ACL_SUCCESS);
+            CHECK_EQ(aclrtMemset(again[k], size, 0xff, size), ACL_SUCCESS);
+        }
+        gate_open(&gate);
         CHECK_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
+        for (int k = 0; k < 8; k++)
+            CHECK_EQ(aclrtFree(again[k]), ACL_SUCCESS);
         for (int i = GRAD_OUTPUT; i <= SCALE; i++)
             call.view[i].data = call.memory[i] + FENCE;
         CHECK(right_for(&call, before));
         CHECK_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
         finish(&call);
-        finish(&big);
     }
 }
 
-/* Each call reads what the one before it wrote. */
+/* Runs that are queued keep the addresses that were set when they were launched. */
+TEST(queued_runs_keep_their_addresses)
+{
+    start();
+    Gate gate = GATE_INITIALIZER;
+    aclrtStream stream = NULL;
+    REQUIRE(aclrtCreateStream(&stream) == ACL_SUCCESS);
+    Call call = small();
+    void *const second = malloc(bytes_of(&call, GRAD_INPUT));
+    CHECK_EQ(plan(&call), 0);
+    CHECK_EQ(aclSetAclOpExecutorRepeatable(call.executor), 0);
+    gate_hold(&gate, stream);
+    CHECK_EQ(aclnnModulateBackward(NULL, 0, call.executor, stream), 0);
+    CHECK_EQ(aclSetOutputTensorAddr(call.executor, 0, call.tensor[GRAD_INPUT], second), 0);
+    CHECK_EQ(aclnnModulateBackward(NULL, 0, call.executor, stream), 0);
+    /* Ended while both are still queued. */
+    CHECK_EQ(aclDestroyAclOpExecutor(call.executor), 0);
+    gate_open(&gate);
+    CHECK_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
+    CHECK(right(&call));
+    call.view[GRAD_INPUT].data = second;
+    CHECK(right(&call));
+    CHECK_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
+    finish(&call);
+    free(second);
+}
+
+/* Each call reads what the one before it wrote; all are queued before the first begins. */
 TEST(a_stream_runs_in_order)
 {
     start();
     const int64_t n = 64 * 1024;
     const int links = 24;
+    Gate gate = GATE_INITIALIZER;
     aclrtStream stream = NULL;
     REQUIRE(aclrtCreateStream(&stream) == ACL_SUCCESS);
     Call call = prepare(ACL_FLOAT, 1, n / 64, 64);
@@ -561,6 +632,7 @@ TEST(a_stream_runs_in_order)
     for (int64_t k = 0; k < 64; k++)
         store_value(ACL_FLOAT, call.view[SCALE].data, k, 2);
     void *const from = call.view[GRAD_OUTPUT].data, *const to = call.view[GRAD_INPUT].data;
+    gate_hold(&gate, stream);
     for (int link = 0; link < links; link++) {
         call.view[GRAD_OUTPUT].data = link % 2 ? to : from;
         call.view[GRAD_INPUT].data = link % 2 ? from : to;
@@ -568,6 +640,7 @@ TEST(a_stream_runs_in_order)
         CHECK_EQ(aclnnModulateBackward(NULL, call.workspace_size, call.executor, stream), 0);
         destroy_tensors(&call);
     }
+    gate_open(&gate);
     CHECK_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
     for (int64_t k = 0; k < n; k++) {
         if (load_value(ACL_FLOAT, from, k) != ldexp(1, links)) {
@@ -581,36 +654,48 @@ TEST(a_stream_runs_in_order)
     finish(&call);
 }
 
-/* Destroying a stream waits for what is queued on it. */
-TEST(destroying_a_stream_waits)
+static void *open_gate(void *gate)
 {
-    start();
-    aclrtStream stream = NULL;
-    REQUIRE(aclrtCreateStream(&stream) == ACL_SUCCESS);
-    Call call = prepare(ACL_FLOAT16, 4, 512, 128);
-    CHECK_EQ(plan(&call), 0);
-    need_workspace(&call);
-    CHECK_EQ(aclnnModulateBackward(call.workspace, call.workspace_size, call.executor, stream), 0);
-    CHECK_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
-    CHECK(right(&call));
-    finish(&call);
+    gate_open((Gate *)gate);
+    return NULL;
 }
 
-/* Resetting the device waits too, and ends its streams. */
-TEST(resetting_the_device_waits)
+/* Destroying a stream, or resetting the device, waits for what is queued: the gate opens while they do. */
+static void queue_then_end(int reset)
 {
     start();
+    Gate gate = GATE_INITIALIZER;
+    pthread_t opener;
     aclrtStream stream = NULL;
     REQUIRE(aclrtCreateStream(&stream) == ACL_SUCCESS);
     Call call = prepare(ACL_FLOAT16, 4, 512, 128);
     CHECK_EQ(plan(&call), 0);
     need_workspace(&call);
+    gate_hold(&gate, stream);
     CHECK_EQ(aclnnModulateBackward(call.workspace, call.workspace_size, call.executor, stream), 0);
-    CHECK_EQ(aclrtResetDevice(0), ACL_SUCCESS);
+    REQUIRE(pthread_create(&opener, NULL, open_gate, &gate) == 0);
+    CHECK_EQ(reset ? aclrtResetDevice(0) : aclrtDestroyStream(stream), ACL_SUCCESS);
     CHECK(right(&call));
+    pthread_join(opener, NULL);
     CHECK_EQ(aclrtDestroyStream(stream), 107017);
     finish(&call);
 }
+
+TEST(destroying_a_stream_waits)
+{
+    queue_then_end(0);
+}
+
+TEST(resetting_the_device_waits)
+{
+    queue_then_end(1);
+}
+
+/*
+ * Pages by which 100,000 calls may make the process grow: memory that is given back late comes and goes, but what stays,
+ * even 8 bytes of each call, would be 195 pages.
+ */
+enum { FLAT = 128 };
 
 /* An executor that is not run costs little and is given back. */
 TEST(case_20_unused_executors)
@@ -622,7 +707,8 @@ TEST(case_20_unused_executors)
     FILE *statm = fopen("/proc/self/statm", "r");
     if (!statm)
         SKIP("no /proc here");
-    for (int k = 0; k < 1000; k++) {
+    /* Tables and the allocator grow to their working size first. */
+    for (int k = 0; k < 50000; k++) {
         REQUIRE(plan(&call) == 0);
         REQUIRE(aclDestroyAclOpExecutor(call.executor) == 0);
     }
@@ -635,8 +721,7 @@ TEST(case_20_unused_executors)
     statm = fopen("/proc/self/statm", "r");
     REQUIRE(statm && fscanf(statm, "%ld %ld", &ignored, &after) == 2);
     fclose(statm);
-    /* 100,000 executors of one byte each that stayed would be 25 pages; allow less than that. */
-    CHECK(after - before < 25);
+    CHECK_EQ(after - before < FLAT ? 0 : after - before, 0);
     finish(&call);
 }
 
@@ -648,8 +733,8 @@ TEST(failing_calls_stay_flat)
     Call call = small();
     make_tensors(&call);
     aclTensor *const real = call.tensor[SCALE];
-    for (int k = 0; k < 101000; k++) {
-        if (k == 1000) {
+    for (int k = 0; k < 150000; k++) {
+        if (k == 50000) {
             FILE *statm = fopen("/proc/self/statm", "r");
             if (!statm)
                 SKIP("no /proc here");
@@ -666,6 +751,6 @@ TEST(failing_calls_stay_flat)
     FILE *statm = fopen("/proc/self/statm", "r");
     REQUIRE(statm && fscanf(statm, "%ld %ld", &ignored, &after) == 2);
     fclose(statm);
-    CHECK(after - before < 25);
+    CHECK_EQ(after - before < FLAT ? 0 : after - before, 0);
     finish(&call);
 }

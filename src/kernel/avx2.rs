@@ -52,11 +52,6 @@ impl Lanes for F32 {
         unsafe { _mm256_storeu_ps(to.cast(), values.all) }
     }
     #[inline(always)]
-    unsafe fn stream(to: *mut u8, values: Widened) {
-        // SAFETY: the caller's 8 elements, aligned.
-        unsafe { _mm256_stream_ps(to.cast(), values.all) }
-    }
-    #[inline(always)]
     unsafe fn product(a: Widened, b: Widened) -> Widened {
         // SAFETY: the tier has AVX2.
         unsafe { Widened { all: _mm256_mul_ps(a.all, b.all), low: a.low, high: a.high } }
@@ -97,6 +92,11 @@ impl Lanes for F32 {
     unsafe fn prefetch(address: *const u8) {
         // SAFETY: a prefetch reads nothing that the program can see, wherever it points.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
+    }
+    #[inline(always)]
+    unsafe fn copy_block<const STREAM: bool>(from: *const u8, to: *mut u8) {
+        // SAFETY: the caller's block.
+        unsafe { copy_line::<STREAM>(from, to) }
     }
     #[inline(always)]
     unsafe fn fence() {
@@ -154,11 +154,6 @@ impl Lanes for F16 {
         unsafe { _mm_storeu_si128(to.cast(), _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(values)) }
     }
     #[inline(always)]
-    unsafe fn stream(to: *mut u8, values: __m256) {
-        // SAFETY: the caller's 8 elements, aligned.
-        unsafe { _mm_stream_si128(to.cast(), _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(values)) }
-    }
-    #[inline(always)]
     unsafe fn product(a: __m256, b: __m256) -> __m256 {
         // SAFETY: the tier has AVX2.
         unsafe { _mm256_mul_ps(a, b) }
@@ -194,6 +189,11 @@ impl Lanes for F16 {
         unsafe { F32::prefetch(address) }
     }
     #[inline(always)]
+    unsafe fn copy_block<const STREAM: bool>(from: *const u8, to: *mut u8) {
+        // SAFETY: the caller's block.
+        unsafe { copy_line::<STREAM>(from, to) }
+    }
+    #[inline(always)]
     unsafe fn fence() {
         // SAFETY: as everywhere.
         unsafe { F32::fence() }
@@ -227,11 +227,6 @@ impl Lanes for Bf16 {
     unsafe fn store(to: *mut u8, values: Self::Values) {
         // SAFETY: the caller's 16 elements.
         unsafe { _mm256_storeu_si256(to.cast(), bf16_pairs(values)) }
-    }
-    #[inline(always)]
-    unsafe fn stream(to: *mut u8, values: Self::Values) {
-        // SAFETY: the caller's 16 elements, aligned.
-        unsafe { _mm256_stream_si256(to.cast(), bf16_pairs(values)) }
     }
     #[inline(always)]
     unsafe fn product(a: Self::Values, b: Self::Values) -> Self::Values {
@@ -274,6 +269,11 @@ impl Lanes for Bf16 {
     unsafe fn prefetch(address: *const u8) {
         // SAFETY: as everywhere.
         unsafe { F32::prefetch(address) }
+    }
+    #[inline(always)]
+    unsafe fn copy_block<const STREAM: bool>(from: *const u8, to: *mut u8) {
+        // SAFETY: the caller's block.
+        unsafe { copy_line::<STREAM>(from, to) }
     }
     #[inline(always)]
     unsafe fn fence() {
@@ -422,4 +422,21 @@ pub(crate) unsafe fn unit<L: Lanes, const INPUT: bool, const SHIFT: bool, const 
 pub(crate) unsafe fn reduce<L: Lanes, const INPUT: bool, const SHIFT: bool>(plan: &Plan, scratch: &mut Scratch) {
     // SAFETY: as the caller promises.
     unsafe { super::unit::reduce::<L, INPUT, SHIFT>(plan, scratch) }
+}
+
+/// Copies a line, past the caches if told; then it must be aligned.
+#[inline(always)]
+unsafe fn copy_line<const STREAM: bool>(from: *const u8, to: *mut u8) {
+    // SAFETY: the caller's 64 bytes.
+    unsafe {
+        let low = _mm256_load_si256(from.cast());
+        let high = _mm256_load_si256(from.add(32).cast());
+        if STREAM {
+            _mm256_stream_si256(to.cast(), low);
+            _mm256_stream_si256(to.add(32).cast(), high);
+        } else {
+            _mm256_storeu_si256(to.cast(), low);
+            _mm256_storeu_si256(to.add(32).cast(), high);
+        }
+    }
 }

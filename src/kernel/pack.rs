@@ -23,6 +23,14 @@ impl Grid {
     }
 }
 
+impl Grid {
+    /// The grid without its first rows.
+    #[inline(always)]
+    pub(crate) fn from_row(self, row: usize) -> Self {
+        Self { base: self.base.wrapping_add(row * self.row), ..self }
+    }
+}
+
 /// Copies `rows` x `columns` elements from one grid to another, in whichever order suits their layouts.
 ///
 /// Nothing but the elements themselves is read or written.

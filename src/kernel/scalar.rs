@@ -34,11 +34,6 @@ impl Lanes for F32 {
         unsafe { to.cast::<f32>().write_unaligned(values) }
     }
     #[inline(always)]
-    unsafe fn stream(to: *mut u8, values: f32) {
-        // SAFETY: as `store`.
-        unsafe { Self::store(to, values) }
-    }
-    #[inline(always)]
     unsafe fn product(a: f32, b: f32) -> f32 {
         a * b
     }
@@ -87,11 +82,6 @@ macro_rules! sixteen_bit {
             unsafe fn store(to: *mut u8, values: f32) {
                 // SAFETY: the caller's element.
                 unsafe { to.cast::<u16>().write_unaligned($narrow(values)) }
-            }
-            #[inline(always)]
-            unsafe fn stream(to: *mut u8, values: f32) {
-                // SAFETY: as `store`.
-                unsafe { Self::store(to, values) }
             }
             #[inline(always)]
             unsafe fn product(a: f32, b: f32) -> f32 {

@@ -73,7 +73,7 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool, const SHIFT: bool, const S
     let whole = plan.workspace.is_null();
     // SAFETY: all indices come from the plan's dims; the arrays have room for a tile.
     unsafe {
-        let mut source = Source::new::<L>(plan, &arrays, first, end - first);
+        let source = Source::new::<L>(plan, &arrays, first, end - first);
         for b in range.batch.0..range.batch.1 {
             load_scale::<L>(problem.scale.as_ref(), b, first, blocks, arrays.scale);
             if whole {
@@ -82,13 +82,18 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool, const SHIFT: bool, const S
             for chunk in range.chunks.0..range.chunks.1 {
                 clear::<INPUT, SHIFT>(arrays.chunk_sums, room);
                 let rows = (chunk * CHUNK, problem.dims[1].min((chunk + 1) * CHUNK));
-                source.each_group::<L, INPUT>(b, rows, |grids, rows| {
-                    let [grad_output, input, grad_input] = grids;
-                    let [scale_sums, shift_sums] = arrays.chunk_sums;
-                    let scale = arrays.scale;
-                    let group = Group { rows, grad_output, input, grad_input, scale, scale_sums, shift_sums };
-                    rows::group::<L, INPUT, SHIFT, STREAM>(&group, blocks);
-                });
+                for start in (rows.0..rows.1).step_by(source.step) {
+                    let count = source.step.min(rows.1 - start);
+                    let tile = source.gather::<L, INPUT>(b, start, count);
+                    for row in (0..count).step_by(GROUP) {
+                        let [grad_output, input, grad_input] = tile.map(|grid| grid.from_row(row));
+                        let [scale_sums, shift_sums] = arrays.chunk_sums;
+                        let (rows, scale) = (GROUP.min(count - row), arrays.scale);
+                        let group = Group { rows, grad_output, input, grad_input, scale, scale_sums, shift_sums };
+                        rows::group::<L, INPUT, SHIFT, STREAM>(&group, blocks);
+                    }
+                    source.scatter::<L>(&tile, b, start, count);
+                }
                 for gradient in gradients::<INPUT, SHIFT>() {
                     if whole {
                         add_sums(arrays.sums[gradient], arrays.chunk_sums[gradient], room);
@@ -150,7 +155,8 @@ struct Source {
     tiles: [*mut u8; 3],
     /// Bytes from row to row of a tile.
     pitch: usize,
-    gathered: bool,
+    /// Rows that are taken in one go.
+    step: usize,
 }
 
 impl Source {
@@ -161,7 +167,8 @@ impl Source {
         let views = [problem.grad_output, input, problem.grad_input];
         let gathered = views.iter().any(|view| view.stride[2] != 1);
         let pitch = (columns * L::SIZE).next_multiple_of(64);
-        Self { views, size: L::SIZE, first, columns, tiles: arrays.tiles, pitch, gathered }
+        let step = if gathered { tile_rows(L::SIZE) } else { CHUNK };
+        Self { views, size: L::SIZE, first, columns, tiles: arrays.tiles, pitch, step }
     }
 
     /// The view from a row of a sample and the unit's first column on.
@@ -174,39 +181,33 @@ impl Source {
         Grid { base, row: stride[1] * self.size, column: stride[2] * self.size }
     }
 
-    /// Calls `body` with the three grids of each group of rows, in order.
+    /// The three tensors' elements of some rows, with adjacent columns: gathered where they are not in the view.
     #[inline(always)]
-    unsafe fn each_group<L: Lanes, const INPUT: bool>(
-        &mut self,
-        b: usize,
-        rows: (usize, usize),
-        mut body: impl FnMut([Grid; 3], usize),
-    ) {
-        let step = if self.gathered { tile_rows(L::SIZE) } else { CHUNK };
-        for start in (rows.0..rows.1).step_by(step) {
-            let count = step.min(rows.1 - start);
-            // SAFETY: rows and columns within the dims; a tile has room for them where there is one.
-            unsafe {
-                let views = [self.grid(0, b, start), self.grid(1, b, start), self.grid(2, b, start)];
-                let mut grids = views;
-                for tensor in 0..3 {
-                    if self.gathered && views[tensor].column != L::SIZE {
-                        grids[tensor] = Grid { base: self.tiles[tensor], row: self.pitch, column: L::SIZE };
-                        if tensor == 0 || tensor == 1 && INPUT {
-                            pack::copy::<L>(views[tensor], grids[tensor], count, self.columns);
-                        }
+    unsafe fn gather<L: Lanes, const INPUT: bool>(&self, b: usize, start: usize, count: usize) -> [Grid; 3] {
+        // SAFETY: rows and columns within the dims; a tile has room for them.
+        unsafe {
+            let mut grids = [self.grid(0, b, start), self.grid(1, b, start), self.grid(2, b, start)];
+            for tensor in 0..3 {
+                let view = grids[tensor];
+                if view.column != L::SIZE {
+                    grids[tensor] = Grid { base: self.tiles[tensor], row: self.pitch, column: L::SIZE };
+                    if tensor == 0 || tensor == 1 && INPUT {
+                        pack::copy::<L>(view, grids[tensor], count, self.columns);
                     }
                 }
-                for row in (0..count).step_by(GROUP) {
-                    let mut group = grids;
-                    for grid in &mut group {
-                        grid.base = grid.base.wrapping_add(row * grid.row);
-                    }
-                    body(group, GROUP.min(count - row));
-                }
-                if self.gathered && views[2].column != L::SIZE {
-                    pack::copy::<L>(grids[2], views[2], count, self.columns);
-                }
+            }
+            grids
+        }
+    }
+
+    /// Writes grad_input back where it was computed in a tile.
+    #[inline(always)]
+    unsafe fn scatter<L: Lanes>(&self, tile: &[Grid; 3], b: usize, start: usize, count: usize) {
+        // SAFETY: as in `gather`.
+        unsafe {
+            let view = self.grid(2, b, start);
+            if view.column != L::SIZE {
+                pack::copy::<L>(tile[2], view, count, self.columns);
             }
         }
     }

@@ -35,8 +35,6 @@ pub(crate) trait Lanes: Copy {
     unsafe fn load(from: *const u8) -> Self::Values;
     /// Rounds and writes `N` elements.
     unsafe fn store(to: *mut u8, values: Self::Values);
-    /// [`store`](Lanes::store) past the caches. `to` is aligned to the step's size.
-    unsafe fn stream(to: *mut u8, values: Self::Values);
     /// Products that are exact or rounded as the contract's grad_input wants, once `store` has rounded them.
     unsafe fn product(a: Self::Values, b: Self::Values) -> Self::Values;
     /// Sums of nothing: -0.0, the one start that keeps the first term bit for bit, a negative zero included.
@@ -58,6 +56,12 @@ pub(crate) trait Lanes: Copy {
     /// Brings a line near, without reading it as far as the program can tell.
     #[inline(always)]
     unsafe fn prefetch(_address: *const u8) {}
+    /// Copies a block's row; past the caches if told, and then `to` is aligned to a line. `from` is always.
+    #[inline(always)]
+    unsafe fn copy_block<const STREAM: bool>(from: *const u8, to: *mut u8) {
+        // SAFETY: the caller's block.
+        unsafe { std::ptr::copy_nonoverlapping(from, to, Self::BLOCK * Self::SIZE) }
+    }
     /// Orders streamed stores before whatever publishes the result.
     #[inline(always)]
     unsafe fn fence() {}
