@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::fork::Held;
-use super::{device, log, messages};
+use super::{check, device, log, messages};
 use crate::error::{Error, Result};
 use crate::sync::Mutex;
 
@@ -69,6 +69,7 @@ pub fn finalize_one() -> Result<u64> {
 
 fn end(state: &mut State) {
     *state = State { count: 0, finalized: true };
+    check::list_live_objects();
     messages::set_process_wide(false);
     device::set_default(None);
     log::info(format_args!("aclFinalize: finalised"));

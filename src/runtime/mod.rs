@@ -1,6 +1,7 @@
 //! Devices, contexts, memory, streams and events, the thread's messages, and the log.
 
 pub mod callback;
+pub mod check;
 pub mod context;
 pub mod device;
 pub mod event;
