@@ -4,6 +4,7 @@ pub mod callback;
 pub mod check;
 pub mod context;
 pub mod device;
+pub mod dump;
 pub mod event;
 mod fault;
 pub mod float16;
