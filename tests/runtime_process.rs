@@ -496,3 +496,61 @@ fn devices_are_well() {
     // SAFETY: NULL is detected.
     expect(unsafe { aclrtGetDeviceCount(null_mut()) }, 100000, "count is NULL");
 }
+
+/// What runs after `main`, when the thread's locals are gone: C++ programs destroy their last objects there.
+extern "C" fn after_main() {
+    use aclnn_modulate::api::event::{aclrtDestroyEvent, aclrtSynchronizeEvent};
+    let handles = LEFT.lock().unwrap().take().unwrap();
+    let [stream, event, block, host, tensor] = handles.map(Sent::get);
+    let mut other = null_mut();
+    let answers = [
+        // A stream can only be destroyed under its context, and this thread may not know it any more.
+        i32::from(![0, 107002].contains(&aclrtDestroyStream(stream))),
+        aclrtSynchronizeEvent(event),
+        aclrtDestroyEvent(event),
+        free(block),
+        free_host(host),
+        aclnn_modulate::api::tensor::aclDestroyTensor(tensor.cast()),
+        i32::from(aclrtSynchronizeStream(garbage()) != 107017),
+        aclrtSetDevice(0),
+        // SAFETY: `other` is writable.
+        i32::from(![0, 107002].contains(&unsafe { aclrtMalloc(&mut other, 64, 0) })),
+        i32::from(![0, 507007].contains(&aclrtResetDevice(0))),
+        aclFinalize(),
+    ];
+    // The messages may be there or not, but asking for them is fine.
+    message();
+    if answers == [0; 11] {
+        // SAFETY: a text that ends with a newline, for a descriptor that is open.
+        unsafe { libc::write(2, c"after main\n".as_ptr().cast(), 11) };
+    } else {
+        // SAFETY: ends the process at once.
+        unsafe { libc::_exit(3) };
+    }
+}
+
+static LEFT: std::sync::Mutex<Option<[Sent; 5]>> = std::sync::Mutex::new(None);
+
+#[test]
+fn destroying_after_main_works_and_exit_waits_for_nobody() {
+    const TEST: &str = "destroying_after_main_works_and_exit_waits_for_nobody";
+    if !is_child() {
+        let (_, stderr) = in_child(TEST, &[]);
+        assert!(stderr.contains("after main"), "{stderr}");
+        return;
+    }
+    // SAFETY: the handler lives as long as the process.
+    assert_eq!(unsafe { libc::atexit(after_main) }, 0);
+    set_device();
+    let (stream, event, block, host) = (create_stream(), create_event(), malloc(64), malloc_host(64));
+    let dims = [4_i64];
+    // SAFETY: the arrays are as long as is said.
+    let tensor = unsafe {
+        let none = std::ptr::null();
+        aclnn_modulate::api::tensor::aclCreateTensor(dims.as_ptr(), 1, 0, none, 0, 2, dims.as_ptr(), 1, block)
+    };
+    expect(aclnn_modulate::api::event::aclrtRecordEvent(event, stream), 0, "");
+    *LEFT.lock().unwrap() = Some([stream, event, block, host, tensor.cast()].map(Sent));
+    // One stream is busy for ever: exit must not wait for it.
+    hold(create_stream());
+}
