@@ -50,12 +50,25 @@ pub fn isa() -> Option<Tier> {
     *ISA
 }
 
+/// `ACLCPU_CHECK`: whether mistakes are looked for that do no harm here.
+pub fn check() -> bool {
+    static CHECK: Lazy<bool> = Lazy::new(|| {
+        parsed("ACLCPU_CHECK", "0 or 1", false, |text| match text {
+            "0" => Some(false),
+            "1" => Some(true),
+            _ => None,
+        })
+    });
+    *CHECK
+}
+
 /// Reads every variable that was not read yet.
 pub fn read_all() {
     threads();
     device_count();
     isa();
     fault();
+    check();
     soc_name();
 }
 

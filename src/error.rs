@@ -58,6 +58,9 @@ pub enum Error {
     /// A file that can't be read.
     #[error("{0}")]
     UnreadableFile(String),
+    /// A file whose settings for dumping tensors make no sense.
+    #[error("{0}")]
+    InvalidDumpSettings(String),
     /// A file whose contents make no sense.
     #[error("{0}")]
     UnparsableFile(String),

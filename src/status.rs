@@ -45,6 +45,7 @@ pub fn of(error: &Error) -> Status {
         Error::AlreadyFinalized => (100037, RUNTIME_ERROR, RUNTIME),
         Error::UnreadableFile(_) => (100003, RUNTIME_ERROR, ARGUMENT),
         Error::UnparsableFile(_) => (100006, RUNTIME_ERROR, ARGUMENT),
+        Error::InvalidDumpSettings(_) => (100009, RUNTIME_ERROR, ARGUMENT),
         Error::OutOfMemory(_) => (207001, RUNTIME_ERROR, RUNTIME),
         Error::OutOfStreams(_) => (207008, RUNTIME_ERROR, RUNTIME),
         Error::NotSupported(_) => (207000, RUNTIME_ERROR, RUNTIME),

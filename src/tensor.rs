@@ -1,9 +1,10 @@
 //! Tensors, scalars, arrays and lists: descriptions of data. Nothing here reads or writes the data.
 
+use std::fmt;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::dtype;
-use crate::epoch::Guard;
+use crate::epoch::{self, Guard};
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Kind, Live, Table};
 use crate::runtime::fork::Held;
@@ -150,6 +151,33 @@ pub fn live<'g>(handle: Handle, argument: &str, guard: &'g Guard) -> Result<Live
 /// The error for an argument that is no live handle of the kind it should be.
 pub fn not_live(handle: Handle, argument: &str, kind: Kind) -> Error {
     Error::DeadHandle(format!("{argument} {}", handle.why_not(kind)))
+}
+
+/// A tensor handle as the log shows it: with what stands behind it, if it is live.
+pub struct Shown(pub Handle);
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(handle) = *self;
+        if handle.is_null() {
+            return f.write_str("NULL");
+        }
+        let pointer = handle.to_void();
+        let Some(tensor) = TENSORS.get(handle, &epoch::pin()).map(|tensor| tensor.to_string()) else {
+            return write!(f, "{pointer:p} (not live)");
+        };
+        write!(f, "{pointer:p} ({tensor})")
+    }
+}
+
+impl fmt::Display for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |name: Option<&'static str>| name.unwrap_or("unknown").trim_start_matches("ACL_");
+        let (data_type, format) = (name(dtype::data_type_name(self.data_type)), name(dtype::format_name(self.format)));
+        let (dims, strides) = (Shape(self.view_dims()), Shape(self.strides()));
+        let (offset, storage, address) = (self.offset, Shape(self.storage_dims()), self.address());
+        write!(f, "{data_type} {format} {dims} strides {strides} offset {offset} storage {storage} at {address:p}")
+    }
 }
 
 /// A single value.

@@ -42,7 +42,7 @@ const HEADERS: &[Header] = &[
         about: "Tensors, scalars, arrays, lists and executors: what an operator call is made of.",
         includes: &["../aclnn_modulate/meta_types.h"],
         mark: "ACL_FUNC_VISIBILITY",
-        sources: &["tensor.rs", "scalar.rs", "list.rs", "executor.rs"],
+        sources: &["tensor.rs", "scalar.rs", "list.rs", "executor.rs", "dump.rs"],
     },
     Header {
         path: "aclnn/aclnn_base.h",

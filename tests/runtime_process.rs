@@ -318,6 +318,65 @@ fn the_device_has_the_name_that_the_environment_gives() {
     assert_eq!(soc_name(), "Ascend910_9392");
 }
 
+#[test]
+fn the_log_shows_calls_with_their_arguments() {
+    const TEST: &str = "the_log_shows_calls_with_their_arguments";
+    if !is_child() {
+        let (_, stderr) = in_child(TEST, &[("ASCEND_GLOBAL_LOG_LEVEL", "1")]);
+        let line = |about: &str| {
+            let found = stderr.lines().find(|line| line.contains(about));
+            found.unwrap_or_else(|| panic!("no {about:?} in\n{stderr}"))
+        };
+        assert!(line("aclrtMalloc(devPtr=0x").contains(", size=64, policy=2) = 0, "));
+        assert!(line("aclrtSetDevice(").contains("aclrtSetDevice(deviceId=9) = 107001, "));
+        let planned = line("aclnnModulateBackwardGetWorkspaceSize(");
+        assert!(planned.contains("(FLOAT FORMAT_ND [2, 3] strides [5, 1] offset 4 storage [14] at 0x"), "{planned}");
+        assert!(planned.contains("input=NULL, ") && planned.contains(" = 161001, "), "{planned}");
+        // A failure also says what to do.
+        line("[Error] ACLCPU(");
+        let (_, quiet) = in_child(TEST, &[("ASCEND_GLOBAL_LOG_LEVEL", "2")]);
+        assert!(!quiet.contains("aclrtMalloc("), "{quiet}");
+        return;
+    }
+    assert_eq!(aclrtSetDevice(9), 107001);
+    set_device();
+    let mut block = null_mut();
+    // SAFETY: `block` is writable.
+    assert_eq!(unsafe { aclrtMalloc(&mut block, 64, 2) }, 0);
+    let (dims, strides, storage) = ([2_i64, 3], [5_i64, 1], [14_i64]);
+    // SAFETY: the arrays are as long as is said.
+    let tensor = unsafe {
+        aclnn_modulate::api::tensor::aclCreateTensor(
+            dims.as_ptr(),
+            2,
+            0,
+            strides.as_ptr(),
+            4,
+            2,
+            storage.as_ptr(),
+            1,
+            block,
+        )
+    };
+    let none = std::ptr::null();
+    let (mut size, mut executor) = (0, null_mut());
+    // SAFETY: both results are writable.
+    let status = unsafe {
+        aclnn_modulate::api::modulate_backward::aclnnModulateBackwardGetWorkspaceSize(
+            tensor,
+            none,
+            none,
+            none,
+            none,
+            none,
+            none,
+            &mut size,
+            &mut executor,
+        )
+    };
+    assert_eq!(status, 161001);
+}
+
 /// `aclAppLog` as C sees it.
 fn app_log() -> unsafe extern "C" fn(i32, *const c_char, *const c_char, u32, *const c_char, ...) {
     // SAFETY: the function behind the symbol has this type; Rust can't spell its definition.
@@ -436,4 +495,62 @@ fn devices_are_well() {
     expect(unsafe { aclrtGetRunMode(null_mut()) }, 100000, "runMode is NULL");
     // SAFETY: NULL is detected.
     expect(unsafe { aclrtGetDeviceCount(null_mut()) }, 100000, "count is NULL");
+}
+
+/// What runs after `main`, when the thread's locals are gone: C++ programs destroy their last objects there.
+extern "C" fn after_main() {
+    use aclnn_modulate::api::event::{aclrtDestroyEvent, aclrtSynchronizeEvent};
+    let handles = LEFT.lock().unwrap().take().unwrap();
+    let [stream, event, block, host, tensor] = handles.map(Sent::get);
+    let mut other = null_mut();
+    let answers = [
+        // A stream can only be destroyed under its context, and this thread may not know it any more.
+        i32::from(![0, 107002].contains(&aclrtDestroyStream(stream))),
+        aclrtSynchronizeEvent(event),
+        aclrtDestroyEvent(event),
+        free(block),
+        free_host(host),
+        aclnn_modulate::api::tensor::aclDestroyTensor(tensor.cast()),
+        i32::from(aclrtSynchronizeStream(garbage()) != 107017),
+        aclrtSetDevice(0),
+        // SAFETY: `other` is writable.
+        i32::from(![0, 107002].contains(&unsafe { aclrtMalloc(&mut other, 64, 0) })),
+        i32::from(![0, 507007].contains(&aclrtResetDevice(0))),
+        aclFinalize(),
+    ];
+    // The messages may be there or not, but asking for them is fine.
+    message();
+    if answers == [0; 11] {
+        // SAFETY: a text that ends with a newline, for a descriptor that is open.
+        unsafe { libc::write(2, c"after main\n".as_ptr().cast(), 11) };
+    } else {
+        // SAFETY: ends the process at once.
+        unsafe { libc::_exit(3) };
+    }
+}
+
+static LEFT: std::sync::Mutex<Option<[Sent; 5]>> = std::sync::Mutex::new(None);
+
+#[test]
+fn destroying_after_main_works_and_exit_waits_for_nobody() {
+    const TEST: &str = "destroying_after_main_works_and_exit_waits_for_nobody";
+    if !is_child() {
+        let (_, stderr) = in_child(TEST, &[]);
+        assert!(stderr.contains("after main"), "{stderr}");
+        return;
+    }
+    // SAFETY: the handler lives as long as the process.
+    assert_eq!(unsafe { libc::atexit(after_main) }, 0);
+    set_device();
+    let (stream, event, block, host) = (create_stream(), create_event(), malloc(64), malloc_host(64));
+    let dims = [4_i64];
+    // SAFETY: the arrays are as long as is said.
+    let tensor = unsafe {
+        let none = std::ptr::null();
+        aclnn_modulate::api::tensor::aclCreateTensor(dims.as_ptr(), 1, 0, none, 0, 2, dims.as_ptr(), 1, block)
+    };
+    expect(aclnn_modulate::api::event::aclrtRecordEvent(event, stream), 0, "");
+    *LEFT.lock().unwrap() = Some([stream, event, block, host, tensor.cast()].map(Sent));
+    // One stream is busy for ever: exit must not wait for it.
+    hold(create_stream());
 }

@@ -570,3 +570,57 @@ fn system_parameters_are_kept() {
     expect(aclrtDestroyContext(context), 0, "");
     expect(aclrtCtxSetSysParamOpt(0, 1), 107002, "aclrtSetDevice");
 }
+
+#[test]
+fn freeing_races_with_launching() {
+    // Several threads launch copies from blocks that another thread frees and makes anew. Each launch either finds the
+    // block gone, or its copy reads what the block held: no fault, no other block's bytes.
+    use aclnn_modulate::api::memory::aclrtMemset;
+    const SIZE: usize = 3 << 20;
+    set_device();
+    let shared: &'static Mutex<Vec<Sent>> = Box::leak(Box::default());
+    let stop: &'static std::sync::atomic::AtomicBool = Box::leak(Box::default());
+    let launched = Arc::new(AtomicUsize::new(0));
+    let launchers: Vec<_> = (0..2)
+        .map(|_| {
+            let launched = launched.clone();
+            std::thread::spawn(move || {
+                set_device();
+                let stream = create_stream();
+                let target = malloc_host(SIZE);
+                while !stop.load(Ordering::Relaxed) {
+                    let Some(block) = shared.lock().unwrap().last().copied() else { continue };
+                    // SAFETY: the call checks that the block is still there, and keeps it.
+                    let status = unsafe { aclrtMemcpyAsync(target, SIZE, block.get(), SIZE, D2H, stream) };
+                    assert!(status == 0 || status == 107000, "{status}: {}", message());
+                    message();
+                    if status == 0 {
+                        launched.fetch_add(1, Ordering::Relaxed);
+                        assert_eq!(aclrtSynchronizeStream(stream), 0, "{}", message());
+                        // SAFETY: inside the target, which the stream is done with.
+                        let (first, last) = unsafe { (*target.cast::<u8>(), *target.cast::<u8>().add(SIZE - 1)) };
+                        assert_eq!((first, last), (0x77, 0x77));
+                    }
+                }
+                assert_eq!(free_host(target), 0);
+                assert_eq!(aclrtDestroyStream(stream), 0);
+            })
+        })
+        .collect();
+    for _ in 0..150 {
+        let block = malloc(SIZE);
+        // SAFETY: the block has that many bytes.
+        assert_eq!(unsafe { aclrtMemset(block, SIZE, 0x77, SIZE) }, 0);
+        shared.lock().unwrap().push(Sent(block));
+        let before = launched.load(Ordering::Relaxed);
+        while launched.load(Ordering::Relaxed) == before {
+            std::thread::yield_now();
+        }
+        // The address stays in the list: launchers may try a block that is gone.
+        expect(free(block), 0, "");
+    }
+    stop.store(true, Ordering::Relaxed);
+    for launcher in launchers {
+        launcher.join().unwrap();
+    }
+}

@@ -21,12 +21,13 @@ extern "C" {
  * Initialises the process. Everything works without, too; the device does not.
  *
  * @param [in] configPath path of a JSON file, or NULL. Known keys: err_msg_mode ("1": aclGetRecentErrMsg shows the
- *             messages of all threads), defaultDevice.default_device (the device of threads that call no aclrtSetDevice);
- *             others are ignored
+ *             messages of all threads), defaultDevice.default_device (the device of threads that call no aclrtSetDevice),
+ *             dump.dump_path and dump.dump_mode (see aclDumpOpTensors); others are ignored
  * @retval 0 success
  * @retval 100002 it is initialised already: counted, see aclFinalizeReference, and nothing changes
  * @retval 100003 the file can't be read
  * @retval 100006 the file is not JSON
+ * @retval 100009 dump.dump_path is no directory, or dump.dump_mode is not input, output or all
  * @retval 107001 the file's default device does not exist
  *
  * @pre `configPath` must be a C string or NULL.

@@ -3,7 +3,7 @@
  * @file
  * Tensors, scalars, arrays, lists and executors: what an operator call is made of.
  *
- * Generated from src/api (tensor.rs, scalar.rs, list.rs, executor.rs):
+ * Generated from src/api (tensor.rs, scalar.rs, list.rs, executor.rs, dump.rs):
  * edit the comments there, then run `make headers`.
  */
 
@@ -568,6 +568,37 @@ aclnnStatus AclSetDynamicTensorAddr(aclOpExecutor *executor,
                                     size_t relativeIndex,
                                     aclTensorList *tensors,
                                     void *addr);
+
+/**
+ * Writes an operator's tensors to files once the stream gets there, if dumping is on: if the file given to aclInit has a
+ * key dump.dump_path, a directory; dump.dump_mode is input, output (as without it) or all. Otherwise nothing is written.
+ *
+ * The files are called opType.opName.input.0.npy and so on; an older file is replaced. bf16 is written as its bits, with
+ * a .json file beside it that says so.
+ *
+ * @param [in] opType kind of the operator, for the file names
+ * @param [in] opName name of the operator, for the file names
+ * @param [in] tensors the inputs, then the outputs; NULL for those that are absent. They may be destroyed at once
+ * @param [in] inputTensorNum how many inputs
+ * @param [in] outputTensorNum how many outputs
+ * @param [in] stream NULL for the default stream of the thread's current context
+ * @retval 0 success
+ * @retval 161001 opType or opName is NULL, or tensors is NULL while there are some
+ * @retval 161002 a tensor is not live, has no data, leaves its block, or is of a type that no .npy file can hold
+ * @retval 361001 the thread has no current context (call aclrtSetDevice in it), or the stream is not one of its own
+ *
+ * A file that can't be written makes the stream's next aclrtSynchronizeStream return 507035.
+ *
+ * @pre `opType` and `opName` must be C strings, `tensors` readable for `inputTensorNum` + `outputTensorNum` elements, and the
+ * data of the tensors readable until the stream has done this.
+ */
+ACL_FUNC_VISIBILITY
+aclnnStatus aclDumpOpTensors(const char *opType,
+                             const char *opName,
+                             aclTensor **tensors,
+                             size_t inputTensorNum,
+                             size_t outputTensorNum,
+                             aclrtStream stream);
 
 #ifdef __cplusplus
 }  // extern "C"

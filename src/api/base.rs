@@ -42,7 +42,7 @@ pub extern "C" fn aclFloat16ToFloat(value: aclFloat16) -> f32 {
 /// @return "Ascend910B1", or what the environment variable ACLCPU_SOC_NAME says. It lives as long as the process
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtGetSocName() -> *const c_char {
-    guard::value("aclrtGetSocName", c"Ascend910B1".as_ptr(), || Ok(config::soc_name().as_ptr()))
+    guard::value("aclrtGetSocName", format_args!(""), c"Ascend910B1".as_ptr(), || Ok(config::soc_name().as_ptr()))
 }
 
 /// Writes a line of the application's to the log, if the log is on (ASCEND_GLOBAL_LOG_LEVEL) and the level is high enough.
@@ -100,7 +100,7 @@ hidden!("aclcpu_app_log_line", app_log_line);
 
 /// Whether a line of the application's would be written.
 extern "C" fn app_log_wanted(level: aclLogLevel) -> c_int {
-    guard::value("aclAppLog", 0, || Ok(log::enabled(app_log_level(level)).into()))
+    guard::quiet(0, || Ok(log::enabled(app_log_level(level)).into()))
 }
 
 /// # Safety
@@ -113,7 +113,7 @@ unsafe extern "C" fn app_log_line(
     line: u32,
     text: *const c_char,
 ) {
-    guard::value("aclAppLog", (), || {
+    guard::quiet((), || {
         // SAFETY: the caller's promise.
         let [func, file, text] = [func, file, text].map(|string| unsafe { ptr::string(string) }.unwrap_or_default());
         log::write(app_log_level(level), format_args!("{func} ({file}:{line}): {text}"));

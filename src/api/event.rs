@@ -24,7 +24,7 @@ use crate::runtime::event::{self, Flavor};
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateEvent(event: *mut aclrtEvent) -> aclError {
     // SAFETY: the caller's promise.
-    guard::acl("aclrtCreateEvent", || unsafe { create(event, Flavor::Plain) })
+    guard::acl("aclrtCreateEvent", format_args!("event={event:p}"), || unsafe { create(event, Flavor::Plain) })
 }
 
 /// Creates an event for what its flags say.
@@ -44,7 +44,9 @@ pub unsafe extern "C" fn aclrtCreateEvent(event: *mut aclrtEvent) -> aclError {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateEventWithFlag(event: *mut aclrtEvent, flag: u32) -> aclError {
     // SAFETY: the caller's promise.
-    guard::acl("aclrtCreateEventWithFlag", || unsafe { create(event, Flavor::Flagged(flag)) })
+    guard::acl("aclrtCreateEventWithFlag", format_args!("event={event:p}, flag={flag}"), || unsafe {
+        create(event, Flavor::Flagged(flag))
+    })
 }
 
 /// Creates an event that may be recorded again and again without a reset. aclrtResetEvent, aclrtQueryEvent and
@@ -64,7 +66,9 @@ pub unsafe extern "C" fn aclrtCreateEventWithFlag(event: *mut aclrtEvent, flag: 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateEventExWithFlag(event: *mut aclrtEvent, flag: u32) -> aclError {
     // SAFETY: the caller's promise.
-    guard::acl("aclrtCreateEventExWithFlag", || unsafe { create(event, Flavor::Ex(flag)) })
+    guard::acl("aclrtCreateEventExWithFlag", format_args!("event={event:p}, flag={flag}"), || unsafe {
+        create(event, Flavor::Ex(flag))
+    })
 }
 
 /// # Safety
@@ -87,7 +91,7 @@ unsafe fn create(event: *mut aclrtEvent, flavor: Flavor) -> Result<()> {
 /// Any thread may call this, with or without a context.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtDestroyEvent(event: aclrtEvent) -> aclError {
-    guard::acl("aclrtDestroyEvent", || event::destroy(Handle::from_ptr(event)))
+    guard::acl("aclrtDestroyEvent", format_args!("event={event:p}"), || event::destroy(Handle::from_ptr(event)))
 }
 
 /// Makes an event stand for everything that is queued on a stream so far. The latest recording counts.
@@ -101,7 +105,9 @@ pub extern "C" fn aclrtDestroyEvent(event: aclrtEvent) -> aclError {
 /// @retval 107017 the event or the stream is not live
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtRecordEvent(event: aclrtEvent, stream: aclrtStream) -> aclError {
-    guard::acl("aclrtRecordEvent", || find(event)?.record(Handle::from_ptr(stream)))
+    guard::acl("aclrtRecordEvent", format_args!("event={event:p}, stream={stream:p}"), || {
+        find(event)?.record(Handle::from_ptr(stream))
+    })
 }
 
 /// Makes an event as if never recorded, once the stream gets there. A recording that is made after this call stays.
@@ -116,7 +122,9 @@ pub extern "C" fn aclrtRecordEvent(event: aclrtEvent, stream: aclrtStream) -> ac
 /// @retval 107017 the event or the stream is not live
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtResetEvent(event: aclrtEvent, stream: aclrtStream) -> aclError {
-    guard::acl("aclrtResetEvent", || find(event)?.reset(Handle::from_ptr(stream)))
+    guard::acl("aclrtResetEvent", format_args!("event={event:p}, stream={stream:p}"), || {
+        find(event)?.reset(Handle::from_ptr(stream))
+    })
 }
 
 /// Tells whether an event was recorded and is reached.
@@ -137,7 +145,7 @@ pub extern "C" fn aclrtResetEvent(event: aclrtEvent, stream: aclrtStream) -> acl
 pub unsafe extern "C" fn aclrtQueryEvent(event: aclrtEvent, status: *mut aclrtEventStatus) -> aclError {
     const COMPLETE: aclrtEventStatus = 0;
     const NOT_READY: aclrtEventStatus = 1;
-    guard::acl("aclrtQueryEvent", || {
+    guard::acl("aclrtQueryEvent", format_args!("event={event:p}, status={status:p}"), || {
         // SAFETY: the caller's promise.
         let status = unsafe { Out::new(status, "status") }?;
         status.set(if find(event)?.query()? { COMPLETE } else { NOT_READY });
@@ -163,7 +171,7 @@ pub unsafe extern "C" fn aclrtQueryEvent(event: aclrtEvent, status: *mut aclrtEv
 pub unsafe extern "C" fn aclrtQueryEventStatus(event: aclrtEvent, status: *mut aclrtEventRecordedStatus) -> aclError {
     const NOT_READY: aclrtEventRecordedStatus = 0;
     const COMPLETE: aclrtEventRecordedStatus = 1;
-    guard::acl("aclrtQueryEventStatus", || {
+    guard::acl("aclrtQueryEventStatus", format_args!("event={event:p}, status={status:p}"), || {
         // SAFETY: the caller's promise.
         let status = unsafe { Out::new(status, "status") }?;
         status.set(if find(event)?.query_recorded() { COMPLETE } else { NOT_READY });
@@ -189,7 +197,7 @@ pub unsafe extern "C" fn aclrtQueryEventStatus(event: aclrtEvent, status: *mut a
 pub unsafe extern "C" fn aclrtQueryEventWaitStatus(event: aclrtEvent, status: *mut aclrtEventWaitStatus) -> aclError {
     const COMPLETE: aclrtEventWaitStatus = 0;
     const NOT_READY: aclrtEventWaitStatus = 1;
-    guard::acl("aclrtQueryEventWaitStatus", || {
+    guard::acl("aclrtQueryEventWaitStatus", format_args!("event={event:p}, status={status:p}"), || {
         // SAFETY: the caller's promise.
         let status = unsafe { Out::new(status, "status") }?;
         status.set(if find(event)?.query_waits()? { COMPLETE } else { NOT_READY });
@@ -209,7 +217,7 @@ pub unsafe extern "C" fn aclrtQueryEventWaitStatus(event: aclrtEvent, status: *m
 /// Any thread may call this, with or without a context.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSynchronizeEvent(event: aclrtEvent) -> aclError {
-    guard::acl("aclrtSynchronizeEvent", || find(event)?.synchronize(None))
+    guard::acl("aclrtSynchronizeEvent", format_args!("event={event:p}"), || find(event)?.synchronize(None))
 }
 
 /// Waits as aclrtSynchronizeEvent does, but not longer than a time.
@@ -227,7 +235,9 @@ pub extern "C" fn aclrtSynchronizeEvent(event: aclrtEvent) -> aclError {
 /// Any thread may call this, with or without a context.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSynchronizeEventWithTimeout(event: aclrtEvent, timeout: i32) -> aclError {
-    guard::acl("aclrtSynchronizeEventWithTimeout", || find(event)?.synchronize(deadline(timeout)?))
+    guard::acl("aclrtSynchronizeEventWithTimeout", format_args!("event={event:p}, timeout={timeout}"), || {
+        find(event)?.synchronize(deadline(timeout)?)
+    })
 }
 
 /// Makes later work of a stream wait for an event: for the recording that is the latest now.
@@ -242,7 +252,9 @@ pub extern "C" fn aclrtSynchronizeEventWithTimeout(event: aclrtEvent, timeout: i
 /// @retval 107017 the event or the stream is not live
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtStreamWaitEvent(stream: aclrtStream, event: aclrtEvent) -> aclError {
-    guard::acl("aclrtStreamWaitEvent", || find(event)?.wait_on(Handle::from_ptr(stream), None))
+    guard::acl("aclrtStreamWaitEvent", format_args!("stream={stream:p}, event={event:p}"), || {
+        find(event)?.wait_on(Handle::from_ptr(stream), None)
+    })
 }
 
 /// Makes later work of a stream wait as aclrtStreamWaitEvent does, but not longer than a time. When it is over the stream
@@ -260,10 +272,14 @@ pub extern "C" fn aclrtStreamWaitEvent(stream: aclrtStream, event: aclrtEvent) -
 /// @retval 107017 the event or the stream is not live
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtStreamWaitEventWithTimeout(stream: aclrtStream, event: aclrtEvent, timeout: i32) -> aclError {
-    guard::acl("aclrtStreamWaitEventWithTimeout", || {
-        let event = find(event)?;
-        event.wait_on(Handle::from_ptr(stream), duration(timeout)?)
-    })
+    guard::acl(
+        "aclrtStreamWaitEventWithTimeout",
+        format_args!("stream={stream:p}, event={event:p}, timeout={timeout}"),
+        || {
+            let event = find(event)?;
+            event.wait_on(Handle::from_ptr(stream), duration(timeout)?)
+        },
+    )
 }
 
 /// Tells the time between two events.
@@ -286,14 +302,18 @@ pub extern "C" fn aclrtStreamWaitEventWithTimeout(stream: aclrtStream, event: ac
 /// `ms` must be writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtEventElapsedTime(ms: *mut f32, startEvent: aclrtEvent, endEvent: aclrtEvent) -> aclError {
-    guard::acl("aclrtEventElapsedTime", || {
-        // SAFETY: the caller's promise.
-        let ms = unsafe { Out::new(ms, "ms") }?;
-        let start = event::find(Handle::from_ptr(startEvent), "startEvent")?;
-        let end = event::find(Handle::from_ptr(endEvent), "endEvent")?;
-        ms.set(event::elapsed(&start, &end)?);
-        Ok(())
-    })
+    guard::acl(
+        "aclrtEventElapsedTime",
+        format_args!("ms={ms:p}, startEvent={startEvent:p}, endEvent={endEvent:p}"),
+        || {
+            // SAFETY: the caller's promise.
+            let ms = unsafe { Out::new(ms, "ms") }?;
+            let start = event::find(Handle::from_ptr(startEvent), "startEvent")?;
+            let end = event::find(Handle::from_ptr(endEvent), "endEvent")?;
+            ms.set(event::elapsed(&start, &end)?);
+            Ok(())
+        },
+    )
 }
 
 /// Tells when an event was reached.
@@ -314,7 +334,7 @@ pub unsafe extern "C" fn aclrtEventElapsedTime(ms: *mut f32, startEvent: aclrtEv
 /// `timestamp` must be writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtEventGetTimestamp(event: aclrtEvent, timestamp: *mut u64) -> aclError {
-    guard::acl("aclrtEventGetTimestamp", || {
+    guard::acl("aclrtEventGetTimestamp", format_args!("event={event:p}, timestamp={timestamp:p}"), || {
         // SAFETY: the caller's promise.
         let timestamp = unsafe { Out::new(timestamp, "timestamp") }?;
         timestamp.set(find(event)?.timestamp()?);
@@ -337,7 +357,7 @@ pub unsafe extern "C" fn aclrtEventGetTimestamp(event: aclrtEvent, timestamp: *m
 /// `eventId` must be writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetEventId(event: aclrtEvent, eventId: *mut u32) -> aclError {
-    guard::acl("aclrtGetEventId", || {
+    guard::acl("aclrtGetEventId", format_args!("event={event:p}, eventId={eventId:p}"), || {
         // SAFETY: the caller's promise.
         let eventId = unsafe { Out::new(eventId, "eventId") }?;
         eventId.set(find(event)?.id());

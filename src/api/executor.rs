@@ -7,6 +7,7 @@ use super::types::{aclOpExecutor, aclTensor, aclTensorList, aclnnStatus};
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::op::modulate_backward::{self, Slots};
+use crate::tensor::Shown;
 
 /// Lets phase two run any number of times on an executor, also from several threads at once with workspaces of their own.
 ///
@@ -15,7 +16,7 @@ use crate::op::modulate_backward::{self, Slots};
 /// @retval 561103 executor is NULL or not live
 #[unsafe(no_mangle)]
 pub extern "C" fn aclSetAclOpExecutorRepeatable(executor: *mut aclOpExecutor) -> aclnnStatus {
-    guard::aclnn("aclSetAclOpExecutorRepeatable", || {
+    guard::aclnn("aclSetAclOpExecutorRepeatable", format_args!("executor={executor:p}"), || {
         modulate_backward::set_repeatable(not_null(Handle::from_ptr(executor), "executor")?)
     })
 }
@@ -27,7 +28,7 @@ pub extern "C" fn aclSetAclOpExecutorRepeatable(executor: *mut aclOpExecutor) ->
 /// @retval 561103 executor is NULL or not live (a one-shot executor ends by its run)
 #[unsafe(no_mangle)]
 pub extern "C" fn aclDestroyAclOpExecutor(executor: *mut aclOpExecutor) -> aclnnStatus {
-    guard::aclnn("aclDestroyAclOpExecutor", || {
+    guard::aclnn("aclDestroyAclOpExecutor", format_args!("executor={executor:p}"), || {
         modulate_backward::destroy(not_null(Handle::from_ptr(executor), "executor")?)
     })
 }
@@ -50,7 +51,11 @@ pub extern "C" fn aclSetInputTensorAddr(
     tensor: *mut aclTensor,
     addr: *mut c_void,
 ) -> aclnnStatus {
-    guard::aclnn("aclSetInputTensorAddr", || set_address(executor, Slots::Inputs, index, tensor, addr))
+    guard::aclnn(
+        "aclSetInputTensorAddr",
+        format_args!("executor={executor:p}, index={index}, tensor={}, addr={addr:p}", Shown(Handle::from_ptr(tensor))),
+        || set_address(executor, Slots::Inputs, index, tensor, addr),
+    )
 }
 
 /// Points an output of a repeatable executor at other storage. See aclSetInputTensorAddr.
@@ -69,7 +74,11 @@ pub extern "C" fn aclSetOutputTensorAddr(
     tensor: *mut aclTensor,
     addr: *mut c_void,
 ) -> aclnnStatus {
-    guard::aclnn("aclSetOutputTensorAddr", || set_address(executor, Slots::Outputs, index, tensor, addr))
+    guard::aclnn(
+        "aclSetOutputTensorAddr",
+        format_args!("executor={executor:p}, index={index}, tensor={}, addr={addr:p}", Shown(Handle::from_ptr(tensor))),
+        || set_address(executor, Slots::Outputs, index, tensor, addr),
+    )
 }
 
 /// Points an input or output of a repeatable executor at other storage. See aclSetInputTensorAddr.
@@ -88,7 +97,11 @@ pub extern "C" fn aclSetTensorAddr(
     tensor: *mut aclTensor,
     addr: *mut c_void,
 ) -> aclnnStatus {
-    guard::aclnn("aclSetTensorAddr", || set_address(executor, Slots::All, index, tensor, addr))
+    guard::aclnn(
+        "aclSetTensorAddr",
+        format_args!("executor={executor:p}, index={index}, tensor={}, addr={addr:p}", Shown(Handle::from_ptr(tensor))),
+        || set_address(executor, Slots::All, index, tensor, addr),
+    )
 }
 
 /// Sets the address of a tensor in an input list. The operator of this library takes no list: always an error.
@@ -108,7 +121,13 @@ pub extern "C" fn aclSetDynamicInputTensorAddr(
     tensors: *mut aclTensorList,
     addr: *mut c_void,
 ) -> aclnnStatus {
-    guard::aclnn("aclSetDynamicInputTensorAddr", || refuse_list(executor, irIndex, relativeIndex, tensors, addr))
+    guard::aclnn(
+        "aclSetDynamicInputTensorAddr",
+        format_args!(
+            "executor={executor:p}, irIndex={irIndex}, relativeIndex={relativeIndex}, tensors={tensors:p}, addr={addr:p}"
+        ),
+        || refuse_list(executor, irIndex, relativeIndex, tensors, addr),
+    )
 }
 
 /// Sets the address of a tensor in an output list. The operator of this library takes no list: always an error.
@@ -128,7 +147,13 @@ pub extern "C" fn aclSetDynamicOutputTensorAddr(
     tensors: *mut aclTensorList,
     addr: *mut c_void,
 ) -> aclnnStatus {
-    guard::aclnn("aclSetDynamicOutputTensorAddr", || refuse_list(executor, irIndex, relativeIndex, tensors, addr))
+    guard::aclnn(
+        "aclSetDynamicOutputTensorAddr",
+        format_args!(
+            "executor={executor:p}, irIndex={irIndex}, relativeIndex={relativeIndex}, tensors={tensors:p}, addr={addr:p}"
+        ),
+        || refuse_list(executor, irIndex, relativeIndex, tensors, addr),
+    )
 }
 
 /// Sets the address of a tensor in a list. The operator of this library takes no list: always an error.
@@ -148,7 +173,13 @@ pub extern "C" fn aclSetDynamicTensorAddr(
     tensors: *mut aclTensorList,
     addr: *mut c_void,
 ) -> aclnnStatus {
-    guard::aclnn("aclSetDynamicTensorAddr", || refuse_list(executor, irIndex, relativeIndex, tensors, addr))
+    guard::aclnn(
+        "aclSetDynamicTensorAddr",
+        format_args!(
+            "executor={executor:p}, irIndex={irIndex}, relativeIndex={relativeIndex}, tensors={tensors:p}, addr={addr:p}"
+        ),
+        || refuse_list(executor, irIndex, relativeIndex, tensors, addr),
+    )
 }
 
 /// Older name of aclSetInputTensorAddr.
@@ -159,7 +190,11 @@ pub extern "C" fn AclSetInputTensorAddr(
     tensor: *mut aclTensor,
     addr: *mut c_void,
 ) -> aclnnStatus {
-    guard::aclnn("AclSetInputTensorAddr", || set_address(executor, Slots::Inputs, index, tensor, addr))
+    guard::aclnn(
+        "AclSetInputTensorAddr",
+        format_args!("executor={executor:p}, index={index}, tensor={}, addr={addr:p}", Shown(Handle::from_ptr(tensor))),
+        || set_address(executor, Slots::Inputs, index, tensor, addr),
+    )
 }
 
 /// Older name of aclSetOutputTensorAddr.
@@ -170,7 +205,11 @@ pub extern "C" fn AclSetOutputTensorAddr(
     tensor: *mut aclTensor,
     addr: *mut c_void,
 ) -> aclnnStatus {
-    guard::aclnn("AclSetOutputTensorAddr", || set_address(executor, Slots::Outputs, index, tensor, addr))
+    guard::aclnn(
+        "AclSetOutputTensorAddr",
+        format_args!("executor={executor:p}, index={index}, tensor={}, addr={addr:p}", Shown(Handle::from_ptr(tensor))),
+        || set_address(executor, Slots::Outputs, index, tensor, addr),
+    )
 }
 
 /// Older name of aclSetTensorAddr.
@@ -181,7 +220,11 @@ pub extern "C" fn AclSetTensorAddr(
     tensor: *mut aclTensor,
     addr: *mut c_void,
 ) -> aclnnStatus {
-    guard::aclnn("AclSetTensorAddr", || set_address(executor, Slots::All, index, tensor, addr))
+    guard::aclnn(
+        "AclSetTensorAddr",
+        format_args!("executor={executor:p}, index={index}, tensor={}, addr={addr:p}", Shown(Handle::from_ptr(tensor))),
+        || set_address(executor, Slots::All, index, tensor, addr),
+    )
 }
 
 /// Older name of aclSetDynamicInputTensorAddr.
@@ -193,7 +236,13 @@ pub extern "C" fn AclSetDynamicInputTensorAddr(
     tensors: *mut aclTensorList,
     addr: *mut c_void,
 ) -> aclnnStatus {
-    guard::aclnn("AclSetDynamicInputTensorAddr", || refuse_list(executor, irIndex, relativeIndex, tensors, addr))
+    guard::aclnn(
+        "AclSetDynamicInputTensorAddr",
+        format_args!(
+            "executor={executor:p}, irIndex={irIndex}, relativeIndex={relativeIndex}, tensors={tensors:p}, addr={addr:p}"
+        ),
+        || refuse_list(executor, irIndex, relativeIndex, tensors, addr),
+    )
 }
 
 /// Older name of aclSetDynamicOutputTensorAddr.
@@ -205,7 +254,13 @@ pub extern "C" fn AclSetDynamicOutputTensorAddr(
     tensors: *mut aclTensorList,
     addr: *mut c_void,
 ) -> aclnnStatus {
-    guard::aclnn("AclSetDynamicOutputTensorAddr", || refuse_list(executor, irIndex, relativeIndex, tensors, addr))
+    guard::aclnn(
+        "AclSetDynamicOutputTensorAddr",
+        format_args!(
+            "executor={executor:p}, irIndex={irIndex}, relativeIndex={relativeIndex}, tensors={tensors:p}, addr={addr:p}"
+        ),
+        || refuse_list(executor, irIndex, relativeIndex, tensors, addr),
+    )
 }
 
 /// Older name of aclSetDynamicTensorAddr.
@@ -217,7 +272,13 @@ pub extern "C" fn AclSetDynamicTensorAddr(
     tensors: *mut aclTensorList,
     addr: *mut c_void,
 ) -> aclnnStatus {
-    guard::aclnn("AclSetDynamicTensorAddr", || refuse_list(executor, irIndex, relativeIndex, tensors, addr))
+    guard::aclnn(
+        "AclSetDynamicTensorAddr",
+        format_args!(
+            "executor={executor:p}, irIndex={irIndex}, relativeIndex={relativeIndex}, tensors={tensors:p}, addr={addr:p}"
+        ),
+        || refuse_list(executor, irIndex, relativeIndex, tensors, addr),
+    )
 }
 
 fn set_address(

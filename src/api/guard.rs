@@ -1,26 +1,32 @@
 //! The boundary: no panic crosses it, every failure leaves a message and a status.
 
 use std::any::Any;
+use std::fmt::{Arguments, Debug};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
 
 use crate::error::{Error, Result};
-use crate::runtime::messages;
+use crate::runtime::{log, messages};
 use crate::status;
 
-/// Runs an `aclnn` function. A panic yields 561000.
-pub fn aclnn(function: &'static str, body: impl FnOnce() -> Result<()>) -> i32 {
-    match caught(body) {
+/// Runs an `aclnn` function. A panic yields 561000. The arguments are for the log, and formatted for it alone.
+pub fn aclnn(function: &'static str, arguments: Arguments<'_>, body: impl FnOnce() -> Result<()>) -> i32 {
+    let call = Call::begin();
+    let status = match caught(body) {
         Ok(()) => status::SUCCESS,
         Err(error) => {
             messages::push(function, &error);
             status::of(&error).aclnn
         }
-    }
+    };
+    call.end(function, arguments, &status);
+    status
 }
 
 /// Runs an `acl` or `aclrt` function. A panic yields 507000. The status also becomes the thread's last error.
-pub fn acl(function: &'static str, body: impl FnOnce() -> Result<()>) -> i32 {
-    match caught(body) {
+pub fn acl(function: &'static str, arguments: Arguments<'_>, body: impl FnOnce() -> Result<()>) -> i32 {
+    let call = Call::begin();
+    let status = match caught(body) {
         Ok(()) => status::SUCCESS,
         Err(error) => {
             messages::push(function, &error);
@@ -28,15 +34,45 @@ pub fn acl(function: &'static str, body: impl FnOnce() -> Result<()>) -> i32 {
             messages::set_last_error(status);
             status
         }
-    }
+    };
+    call.end(function, arguments, &status);
+    status
 }
 
 /// Runs a function that returns a value instead of a status: `otherwise` where it fails or panics.
-pub fn value<T>(function: &'static str, otherwise: T, body: impl FnOnce() -> Result<T>) -> T {
-    caught(body).unwrap_or_else(|error| {
+pub fn value<T: Debug>(
+    function: &'static str,
+    arguments: Arguments<'_>,
+    otherwise: T,
+    body: impl FnOnce() -> Result<T>,
+) -> T {
+    let call = Call::begin();
+    let value = caught(body).unwrap_or_else(|error| {
         messages::push(function, &error);
         otherwise
-    })
+    });
+    call.end(function, arguments, &value);
+    value
+}
+
+/// Runs what is about the log itself, and leaves no trace in it: `otherwise` where it fails or panics.
+pub fn quiet<T>(otherwise: T, body: impl FnOnce() -> Result<T>) -> T {
+    caught(body).unwrap_or(otherwise)
+}
+
+/// A call that is timed, if the log wants to know.
+struct Call(Option<Instant>);
+
+impl Call {
+    fn begin() -> Self {
+        Self(log::enabled(log::Level::Info).then(Instant::now))
+    }
+
+    fn end(self, function: &str, arguments: Arguments<'_>, result: &dyn Debug) {
+        if let Some(start) = self.0 {
+            log::info(format_args!("{function}({arguments}) = {result:?}, {:?}", start.elapsed()));
+        }
+    }
 }
 
 fn caught<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {

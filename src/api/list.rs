@@ -21,7 +21,7 @@ use crate::tensor::{self, BOOL_ARRAYS, FLOAT_ARRAYS, INT_ARRAYS, SCALAR_LISTS, S
 /// `value` must be readable for `size` elements.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclCreateIntArray(value: *const i64, size: u64) -> *mut aclIntArray {
-    guard::value("aclCreateIntArray", std::ptr::null_mut(), || {
+    guard::value("aclCreateIntArray", format_args!("value={value:p}, size={size}"), std::ptr::null_mut(), || {
         // SAFETY: the caller's promise.
         insert(&INT_ARRAYS, unsafe { ptr::array(value, size, "value") }?.into())
     })
@@ -39,7 +39,7 @@ pub unsafe extern "C" fn aclCreateIntArray(value: *const i64, size: u64) -> *mut
 /// `value` must be readable for `size` elements.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclCreateFloatArray(value: *const f32, size: u64) -> *mut aclFloatArray {
-    guard::value("aclCreateFloatArray", std::ptr::null_mut(), || {
+    guard::value("aclCreateFloatArray", format_args!("value={value:p}, size={size}"), std::ptr::null_mut(), || {
         // SAFETY: the caller's promise.
         insert(&FLOAT_ARRAYS, unsafe { ptr::array(value, size, "value") }?.into())
     })
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn aclCreateFloatArray(value: *const f32, size: u64) -> *m
 /// `value` must be readable for `size` elements.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclCreateBoolArray(value: *const bool, size: u64) -> *mut aclBoolArray {
-    guard::value("aclCreateBoolArray", std::ptr::null_mut(), || {
+    guard::value("aclCreateBoolArray", format_args!("value={value:p}, size={size}"), std::ptr::null_mut(), || {
         // C may hold any byte in a bool, so they are taken as bytes.
         // SAFETY: the caller's promise.
         insert(&BOOL_ARRAYS, unsafe { ptr::array(value.cast::<u8>(), size, "value") }?.into())
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn aclCreateBoolArray(value: *const bool, size: u64) -> *m
 /// `value` must be readable for `size` elements.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclCreateTensorList(value: *const *const aclTensor, size: u64) -> *mut aclTensorList {
-    guard::value("aclCreateTensorList", std::ptr::null_mut(), || {
+    guard::value("aclCreateTensorList", format_args!("value={value:p}, size={size}"), std::ptr::null_mut(), || {
         // SAFETY: the caller's promise.
         let members = unsafe { ptr::array(value, size, "value") }?;
         insert(&TENSOR_LISTS, members.into_iter().map(Handle::from_ptr).collect())
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn aclCreateTensorList(value: *const *const aclTensor, siz
 /// `value` must be readable for `size` elements.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclCreateScalarList(value: *const *const aclScalar, size: u64) -> *mut aclScalarList {
-    guard::value("aclCreateScalarList", std::ptr::null_mut(), || {
+    guard::value("aclCreateScalarList", format_args!("value={value:p}, size={size}"), std::ptr::null_mut(), || {
         // SAFETY: the caller's promise.
         let members = unsafe { ptr::array(value, size, "value") }?;
         insert(&SCALAR_LISTS, members.into_iter().map(Handle::from_ptr).collect())
@@ -109,7 +109,9 @@ pub unsafe extern "C" fn aclCreateScalarList(value: *const *const aclScalar, siz
 /// @retval 161002 array is not live
 #[unsafe(no_mangle)]
 pub extern "C" fn aclDestroyIntArray(array: *const aclIntArray) -> aclnnStatus {
-    guard::aclnn("aclDestroyIntArray", || destroy(&INT_ARRAYS, Handle::from_ptr(array), "array"))
+    guard::aclnn("aclDestroyIntArray", format_args!("array={array:p}"), || {
+        destroy(&INT_ARRAYS, Handle::from_ptr(array), "array")
+    })
 }
 
 /// Ends an array.
@@ -119,7 +121,9 @@ pub extern "C" fn aclDestroyIntArray(array: *const aclIntArray) -> aclnnStatus {
 /// @retval 161002 array is not live
 #[unsafe(no_mangle)]
 pub extern "C" fn aclDestroyFloatArray(array: *const aclFloatArray) -> aclnnStatus {
-    guard::aclnn("aclDestroyFloatArray", || destroy(&FLOAT_ARRAYS, Handle::from_ptr(array), "array"))
+    guard::aclnn("aclDestroyFloatArray", format_args!("array={array:p}"), || {
+        destroy(&FLOAT_ARRAYS, Handle::from_ptr(array), "array")
+    })
 }
 
 /// Ends an array.
@@ -129,7 +133,9 @@ pub extern "C" fn aclDestroyFloatArray(array: *const aclFloatArray) -> aclnnStat
 /// @retval 161002 array is not live
 #[unsafe(no_mangle)]
 pub extern "C" fn aclDestroyBoolArray(array: *const aclBoolArray) -> aclnnStatus {
-    guard::aclnn("aclDestroyBoolArray", || destroy(&BOOL_ARRAYS, Handle::from_ptr(array), "array"))
+    guard::aclnn("aclDestroyBoolArray", format_args!("array={array:p}"), || {
+        destroy(&BOOL_ARRAYS, Handle::from_ptr(array), "array")
+    })
 }
 
 /// Ends a list and the tensors in it; those that are NULL or not live any more are skipped.
@@ -139,7 +145,9 @@ pub extern "C" fn aclDestroyBoolArray(array: *const aclBoolArray) -> aclnnStatus
 /// @retval 161002 array is not live
 #[unsafe(no_mangle)]
 pub extern "C" fn aclDestroyTensorList(array: *const aclTensorList) -> aclnnStatus {
-    guard::aclnn("aclDestroyTensorList", || destroy_list(&TENSOR_LISTS, &TENSORS, Handle::from_ptr(array)))
+    guard::aclnn("aclDestroyTensorList", format_args!("array={array:p}"), || {
+        destroy_list(&TENSOR_LISTS, &TENSORS, Handle::from_ptr(array))
+    })
 }
 
 /// Ends a list and the scalars in it; those that are NULL or not live any more are skipped.
@@ -149,7 +157,9 @@ pub extern "C" fn aclDestroyTensorList(array: *const aclTensorList) -> aclnnStat
 /// @retval 161002 array is not live
 #[unsafe(no_mangle)]
 pub extern "C" fn aclDestroyScalarList(array: *const aclScalarList) -> aclnnStatus {
-    guard::aclnn("aclDestroyScalarList", || destroy_list(&SCALAR_LISTS, &SCALARS, Handle::from_ptr(array)))
+    guard::aclnn("aclDestroyScalarList", format_args!("array={array:p}"), || {
+        destroy_list(&SCALAR_LISTS, &SCALARS, Handle::from_ptr(array))
+    })
 }
 
 /// Gets the length of an array.
@@ -166,7 +176,9 @@ pub extern "C" fn aclDestroyScalarList(array: *const aclScalarList) -> aclnnStat
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetIntArraySize(array: *const aclIntArray, size: *mut u64) -> aclnnStatus {
     // SAFETY: the caller's promise.
-    guard::aclnn("aclGetIntArraySize", || unsafe { length(&INT_ARRAYS, Handle::from_ptr(array), size) })
+    guard::aclnn("aclGetIntArraySize", format_args!("array={array:p}, size={size:p}"), || unsafe {
+        length(&INT_ARRAYS, Handle::from_ptr(array), size)
+    })
 }
 
 /// Gets the length of an array.
@@ -183,7 +195,9 @@ pub unsafe extern "C" fn aclGetIntArraySize(array: *const aclIntArray, size: *mu
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetFloatArraySize(array: *const aclFloatArray, size: *mut u64) -> aclnnStatus {
     // SAFETY: the caller's promise.
-    guard::aclnn("aclGetFloatArraySize", || unsafe { length(&FLOAT_ARRAYS, Handle::from_ptr(array), size) })
+    guard::aclnn("aclGetFloatArraySize", format_args!("array={array:p}, size={size:p}"), || unsafe {
+        length(&FLOAT_ARRAYS, Handle::from_ptr(array), size)
+    })
 }
 
 /// Gets the length of an array.
@@ -200,7 +214,9 @@ pub unsafe extern "C" fn aclGetFloatArraySize(array: *const aclFloatArray, size:
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetBoolArraySize(array: *const aclBoolArray, size: *mut u64) -> aclnnStatus {
     // SAFETY: the caller's promise.
-    guard::aclnn("aclGetBoolArraySize", || unsafe { length(&BOOL_ARRAYS, Handle::from_ptr(array), size) })
+    guard::aclnn("aclGetBoolArraySize", format_args!("array={array:p}, size={size:p}"), || unsafe {
+        length(&BOOL_ARRAYS, Handle::from_ptr(array), size)
+    })
 }
 
 /// Gets the length of a list.
@@ -217,7 +233,9 @@ pub unsafe extern "C" fn aclGetBoolArraySize(array: *const aclBoolArray, size: *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorListSize(tensorList: *const aclTensorList, size: *mut u64) -> aclnnStatus {
     // SAFETY: the caller's promise.
-    guard::aclnn("aclGetTensorListSize", || unsafe { length(&TENSOR_LISTS, Handle::from_ptr(tensorList), size) })
+    guard::aclnn("aclGetTensorListSize", format_args!("tensorList={tensorList:p}, size={size:p}"), || unsafe {
+        length(&TENSOR_LISTS, Handle::from_ptr(tensorList), size)
+    })
 }
 
 /// Gets the length of a list.
@@ -234,7 +252,9 @@ pub unsafe extern "C" fn aclGetTensorListSize(tensorList: *const aclTensorList, 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetScalarListSize(scalarList: *const aclScalarList, size: *mut u64) -> aclnnStatus {
     // SAFETY: the caller's promise.
-    guard::aclnn("aclGetScalarListSize", || unsafe { length(&SCALAR_LISTS, Handle::from_ptr(scalarList), size) })
+    guard::aclnn("aclGetScalarListSize", format_args!("scalarList={scalarList:p}, size={size:p}"), || unsafe {
+        length(&SCALAR_LISTS, Handle::from_ptr(scalarList), size)
+    })
 }
 
 /// Puts a value behind a new handle, and returns it as the pointer that C sees.

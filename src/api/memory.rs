@@ -32,7 +32,7 @@ use crate::runtime::memory::{self, Copy, Kind, Request, Set};
 /// `devPtr` must be writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMalloc(devPtr: *mut *mut c_void, size: usize, policy: aclrtMemMallocPolicy) -> aclError {
-    guard::acl("aclrtMalloc", || {
+    guard::acl("aclrtMalloc", format_args!("devPtr={devPtr:p}, size={size}, policy={policy}"), || {
         // SAFETY: the caller's promise.
         let devPtr = unsafe { Out::new(devPtr, "devPtr") }?;
         allocate(devPtr, Request::device(size, policy))
@@ -58,7 +58,7 @@ pub unsafe extern "C" fn aclrtMallocAlign32(
     size: usize,
     policy: aclrtMemMallocPolicy,
 ) -> aclError {
-    guard::acl("aclrtMallocAlign32", || {
+    guard::acl("aclrtMallocAlign32", format_args!("devPtr={devPtr:p}, size={size}, policy={policy}"), || {
         // SAFETY: the caller's promise.
         let devPtr = unsafe { Out::new(devPtr, "devPtr") }?;
         allocate(devPtr, Request { padding: 0, ..Request::device(size, policy) })
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn aclrtMallocCached(
     size: usize,
     policy: aclrtMemMallocPolicy,
 ) -> aclError {
-    guard::acl("aclrtMallocCached", || {
+    guard::acl("aclrtMallocCached", format_args!("devPtr={devPtr:p}, size={size}, policy={policy}"), || {
         // SAFETY: the caller's promise.
         let devPtr = unsafe { Out::new(devPtr, "devPtr") }?;
         allocate(devPtr, Request::device(size, policy))
@@ -112,7 +112,7 @@ fn allocate(pointer: Out<*mut c_void>, request: Request) -> Result<()> {
 /// Nobody may use the block afterwards, except work that is queued already.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtFree(devPtr: *mut c_void) -> aclError {
-    guard::acl("aclrtFree", || release(devPtr, Kind::Device, "devPtr"))
+    guard::acl("aclrtFree", format_args!("devPtr={devPtr:p}"), || release(devPtr, Kind::Device, "devPtr"))
 }
 
 /// Waits until the current context's device has done all its work, then frees a block of device memory.
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn aclrtFree(devPtr: *mut c_void) -> aclError {
 /// Nobody may use the block afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtFreeWithDevSync(devPtr: *mut c_void) -> aclError {
-    guard::acl("aclrtFreeWithDevSync", || {
+    guard::acl("aclrtFreeWithDevSync", format_args!("devPtr={devPtr:p}"), || {
         context::require()?;
         let start = not_null(devPtr.cast_const(), "devPtr")?;
         memory::check_start(start, Kind::Device, "devPtr")?;
@@ -156,7 +156,7 @@ pub unsafe extern "C" fn aclrtFreeWithDevSync(devPtr: *mut c_void) -> aclError {
 /// `hostPtr` must be writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMallocHost(hostPtr: *mut *mut c_void, size: usize) -> aclError {
-    guard::acl("aclrtMallocHost", || {
+    guard::acl("aclrtMallocHost", format_args!("hostPtr={hostPtr:p}, size={size}"), || {
         // SAFETY: the caller's promise.
         let hostPtr = unsafe { Out::new(hostPtr, "hostPtr") }?;
         allocate(hostPtr, Request::host(size))
@@ -177,7 +177,7 @@ pub unsafe extern "C" fn aclrtMallocHost(hostPtr: *mut *mut c_void, size: usize)
 /// Nobody may use the block afterwards, except work that is queued already.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtFreeHost(hostPtr: *mut c_void) -> aclError {
-    guard::acl("aclrtFreeHost", || release(hostPtr, Kind::Host, "hostPtr"))
+    guard::acl("aclrtFreeHost", format_args!("hostPtr={hostPtr:p}"), || release(hostPtr, Kind::Host, "hostPtr"))
 }
 
 fn release(pointer: *mut c_void, kind: Kind, argument: &'static str) -> Result<()> {
@@ -207,12 +207,16 @@ pub unsafe extern "C" fn aclrtMemcpy(
     count: usize,
     kind: aclrtMemcpyKind,
 ) -> aclError {
-    guard::acl("aclrtMemcpy", || {
-        // SAFETY: the caller's promise.
-        let copy = unsafe { Copy::new(address(dst), destMax, address(src), count, kind) }?;
-        context::require()?;
-        copy.map_or(Ok(()), |copy| copy.run_now())
-    })
+    guard::acl(
+        "aclrtMemcpy",
+        format_args!("dst={dst:p}, destMax={destMax}, src={src:p}, count={count}, kind={kind}"),
+        || {
+            // SAFETY: the caller's promise.
+            let copy = unsafe { Copy::new(address(dst), destMax, address(src), count, kind) }?;
+            context::require()?;
+            copy.map_or(Ok(()), |copy| copy.run_now())
+        },
+    )
 }
 
 /// Copies in stream order.
@@ -249,11 +253,15 @@ pub unsafe extern "C" fn aclrtMemcpyAsync(
     kind: aclrtMemcpyKind,
     stream: aclrtStream,
 ) -> aclError {
-    guard::acl("aclrtMemcpyAsync", || {
-        // SAFETY: the caller's promise.
-        let copy = unsafe { Copy::new(address(dst), destMax, address(src), count, kind) }?;
-        memory::copy_in_stream(copy, kind, Handle::from_ptr(stream))
-    })
+    guard::acl(
+        "aclrtMemcpyAsync",
+        format_args!("dst={dst:p}, destMax={destMax}, src={src:p}, count={count}, kind={kind}, stream={stream:p}"),
+        || {
+            // SAFETY: the caller's promise.
+            let copy = unsafe { Copy::new(address(dst), destMax, address(src), count, kind) }?;
+            memory::copy_in_stream(copy, kind, Handle::from_ptr(stream))
+        },
+    )
 }
 
 /// Copies a matrix at once: height rows of width bytes. It does not wait for streams.
@@ -284,13 +292,19 @@ pub unsafe extern "C" fn aclrtMemcpy2d(
     height: usize,
     kind: aclrtMemcpyKind,
 ) -> aclError {
-    guard::acl("aclrtMemcpy2d", || {
-        let (to, from) = ((address(dst), dpitch), (address(src), spitch));
-        // SAFETY: the caller's promise.
-        let copy = unsafe { Copy::new_2d(to, from, (width, height), kind) }?;
-        context::require()?;
-        copy.map_or(Ok(()), |copy| copy.run_now())
-    })
+    guard::acl(
+        "aclrtMemcpy2d",
+        format_args!(
+            "dst={dst:p}, dpitch={dpitch}, src={src:p}, spitch={spitch}, width={width}, height={height}, kind={kind}"
+        ),
+        || {
+            let (to, from) = ((address(dst), dpitch), (address(src), spitch));
+            // SAFETY: the caller's promise.
+            let copy = unsafe { Copy::new_2d(to, from, (width, height), kind) }?;
+            context::require()?;
+            copy.map_or(Ok(()), |copy| copy.run_now())
+        },
+    )
 }
 
 /// Copies a matrix in stream order: height rows of width bytes. See aclrtMemcpyAsync for when it returns, and for which
@@ -328,12 +342,18 @@ pub unsafe extern "C" fn aclrtMemcpy2dAsync(
     kind: aclrtMemcpyKind,
     stream: aclrtStream,
 ) -> aclError {
-    guard::acl("aclrtMemcpy2dAsync", || {
-        let (to, from) = ((address(dst), dpitch), (address(src), spitch));
-        // SAFETY: the caller's promise.
-        let copy = unsafe { Copy::new_2d(to, from, (width, height), kind) }?;
-        memory::copy_in_stream(copy, kind, Handle::from_ptr(stream))
-    })
+    guard::acl(
+        "aclrtMemcpy2dAsync",
+        format_args!(
+            "dst={dst:p}, dpitch={dpitch}, src={src:p}, spitch={spitch}, width={width}, height={height}, kind={kind}, stream={stream:p}"
+        ),
+        || {
+            let (to, from) = ((address(dst), dpitch), (address(src), spitch));
+            // SAFETY: the caller's promise.
+            let copy = unsafe { Copy::new_2d(to, from, (width, height), kind) }?;
+            memory::copy_in_stream(copy, kind, Handle::from_ptr(stream))
+        },
+    )
 }
 
 /// Sets bytes at once. It does not wait for streams.
@@ -352,12 +372,16 @@ pub unsafe extern "C" fn aclrtMemcpy2dAsync(
 /// `devPtr` must be writable for `count` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemset(devPtr: *mut c_void, maxCount: usize, value: i32, count: usize) -> aclError {
-    guard::acl("aclrtMemset", || {
-        // SAFETY: the caller's promise.
-        let set = unsafe { Set::new(address(devPtr), maxCount, value, count) }?;
-        context::require()?;
-        set.map_or(Ok(()), |set| set.run_now())
-    })
+    guard::acl(
+        "aclrtMemset",
+        format_args!("devPtr={devPtr:p}, maxCount={maxCount}, value={value}, count={count}"),
+        || {
+            // SAFETY: the caller's promise.
+            let set = unsafe { Set::new(address(devPtr), maxCount, value, count) }?;
+            context::require()?;
+            set.map_or(Ok(()), |set| set.run_now())
+        },
+    )
 }
 
 /// Sets bytes in stream order.
@@ -385,11 +409,15 @@ pub unsafe extern "C" fn aclrtMemsetAsync(
     count: usize,
     stream: aclrtStream,
 ) -> aclError {
-    guard::acl("aclrtMemsetAsync", || {
-        // SAFETY: the caller's promise.
-        let set = unsafe { Set::new(address(devPtr), maxCount, value, count) }?;
-        memory::set_in_stream(set, Handle::from_ptr(stream))
-    })
+    guard::acl(
+        "aclrtMemsetAsync",
+        format_args!("devPtr={devPtr:p}, maxCount={maxCount}, value={value}, count={count}, stream={stream:p}"),
+        || {
+            // SAFETY: the caller's promise.
+            let set = unsafe { Set::new(address(devPtr), maxCount, value, count) }?;
+            memory::set_in_stream(set, Handle::from_ptr(stream))
+        },
+    )
 }
 
 /// Makes what the host wrote visible to the device. On this machine it is visible already: only the arguments are checked.
@@ -406,7 +434,7 @@ pub unsafe extern "C" fn aclrtMemsetAsync(
 /// None of the bytes is touched.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemFlush(devPtr: *mut c_void, size: usize) -> aclError {
-    guard::acl("aclrtMemFlush", || cache_range(devPtr, size))
+    guard::acl("aclrtMemFlush", format_args!("devPtr={devPtr:p}, size={size}"), || cache_range(devPtr, size))
 }
 
 /// Makes what the device wrote visible to the host. On this machine it is visible already: only the arguments are checked.
@@ -423,7 +451,7 @@ pub unsafe extern "C" fn aclrtMemFlush(devPtr: *mut c_void, size: usize) -> aclE
 /// None of the bytes is touched.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemInvalidate(devPtr: *mut c_void, size: usize) -> aclError {
-    guard::acl("aclrtMemInvalidate", || cache_range(devPtr, size))
+    guard::acl("aclrtMemInvalidate", format_args!("devPtr={devPtr:p}, size={size}"), || cache_range(devPtr, size))
 }
 
 fn cache_range(pointer: *mut c_void, size: usize) -> Result<()> {
@@ -447,7 +475,7 @@ fn cache_range(pointer: *mut c_void, size: usize) -> Result<()> {
 /// `free` and `total` must be writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetMemInfo(attr: aclrtMemAttr, free: *mut usize, total: *mut usize) -> aclError {
-    guard::acl("aclrtGetMemInfo", || {
+    guard::acl("aclrtGetMemInfo", format_args!("attr={attr}, free={free:p}, total={total:p}"), || {
         // SAFETY: the caller's promise.
         let free = unsafe { Out::new(free, "free") }?;
         // SAFETY: the caller's promise.
@@ -476,7 +504,7 @@ pub unsafe extern "C" fn aclrtPointerGetAttributes(
     ptr: *const c_void,
     attributes: *mut aclrtPtrAttributes,
 ) -> aclError {
-    guard::acl("aclrtPointerGetAttributes", || {
+    guard::acl("aclrtPointerGetAttributes", format_args!("ptr={ptr:p}, attributes={attributes:p}"), || {
         let start = not_null(ptr, "ptr")?;
         // SAFETY: the caller's promise.
         let attributes = unsafe { Out::new(attributes, "attributes") }?;

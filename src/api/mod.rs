@@ -17,6 +17,7 @@
 #![allow(non_snake_case)]
 
 pub mod base;
+pub mod dump;
 pub mod event;
 pub mod executor;
 pub mod guard;

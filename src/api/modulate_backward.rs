@@ -7,6 +7,7 @@ use super::ptr::Out;
 use super::types::{aclOpExecutor, aclTensor, aclnnStatus, aclrtStream};
 use crate::handle::Handle;
 use crate::op::modulate_backward;
+use crate::tensor::Shown;
 
 /// Phase one of the gradient of y = x * scale + shift: checks the tensors and plans the call. No data is read or written.
 ///
@@ -51,17 +52,31 @@ pub unsafe extern "C" fn aclnnModulateBackwardGetWorkspaceSize(
     workspaceSize: *mut u64,
     executor: *mut *mut aclOpExecutor,
 ) -> aclnnStatus {
-    guard::aclnn("aclnnModulateBackwardGetWorkspaceSize", || {
-        // SAFETY: the caller's promise.
-        let workspaceSize = unsafe { Out::new(workspaceSize, "workspaceSize") }?;
-        // SAFETY: the caller's promise.
-        let executor = unsafe { Out::new(executor, "executor") }?;
-        let tensors = [grad_output, input, scale, shift, grad_input, grad_scale, grad_shift];
-        let (bytes, handle) = modulate_backward::plan(tensors.map(Handle::from_ptr))?;
-        workspaceSize.set(bytes);
-        executor.set(handle.to_ptr());
-        Ok(())
-    })
+    guard::aclnn(
+        "aclnnModulateBackwardGetWorkspaceSize",
+        format_args!(
+            "grad_output={}, input={}, scale={}, shift={}, grad_input={}, grad_scale={}, grad_shift={}, \
+             workspaceSize={workspaceSize:p}, executor={executor:p}",
+            Shown(Handle::from_ptr(grad_output)),
+            Shown(Handle::from_ptr(input)),
+            Shown(Handle::from_ptr(scale)),
+            Shown(Handle::from_ptr(shift)),
+            Shown(Handle::from_ptr(grad_input)),
+            Shown(Handle::from_ptr(grad_scale)),
+            Shown(Handle::from_ptr(grad_shift))
+        ),
+        || {
+            // SAFETY: the caller's promise.
+            let workspaceSize = unsafe { Out::new(workspaceSize, "workspaceSize") }?;
+            // SAFETY: the caller's promise.
+            let executor = unsafe { Out::new(executor, "executor") }?;
+            let tensors = [grad_output, input, scale, shift, grad_input, grad_scale, grad_shift];
+            let (bytes, handle) = modulate_backward::plan(tensors.map(Handle::from_ptr))?;
+            workspaceSize.set(bytes);
+            executor.set(handle.to_ptr());
+            Ok(())
+        },
+    )
 }
 
 /// Phase two: queues the planned call on a stream. aclrtSynchronizeStream waits for the results.
@@ -92,8 +107,14 @@ pub unsafe extern "C" fn aclnnModulateBackward(
     executor: *mut aclOpExecutor,
     stream: aclrtStream,
 ) -> aclnnStatus {
-    guard::aclnn("aclnnModulateBackward", || {
-        let (executor, stream) = (Handle::from_ptr(executor), Handle::from_ptr(stream));
-        modulate_backward::launch(workspace.cast(), workspaceSize, executor, stream)
-    })
+    guard::aclnn(
+        "aclnnModulateBackward",
+        format_args!(
+            "workspace={workspace:p}, workspaceSize={workspaceSize}, executor={executor:p}, stream={stream:p}"
+        ),
+        || {
+            let (executor, stream) = (Handle::from_ptr(executor), Handle::from_ptr(stream));
+            modulate_backward::launch(workspace.cast(), workspaceSize, executor, stream)
+        },
+    )
 }

@@ -16,12 +16,13 @@ use ptr::Out;
 /// Initialises the process. Everything works without, too; the device does not.
 ///
 /// @param [in] configPath path of a JSON file, or NULL. Known keys: err_msg_mode ("1": aclGetRecentErrMsg shows the
-///             messages of all threads), defaultDevice.default_device (the device of threads that call no aclrtSetDevice);
-///             others are ignored
+///             messages of all threads), defaultDevice.default_device (the device of threads that call no aclrtSetDevice),
+///             dump.dump_path and dump.dump_mode (see aclDumpOpTensors); others are ignored
 /// @retval 0 success
 /// @retval 100002 it is initialised already: counted, see aclFinalizeReference, and nothing changes
 /// @retval 100003 the file can't be read
 /// @retval 100006 the file is not JSON
+/// @retval 100009 dump.dump_path is no directory, or dump.dump_mode is not input, output or all
 /// @retval 107001 the file's default device does not exist
 ///
 /// # Safety
@@ -29,7 +30,7 @@ use ptr::Out;
 /// `configPath` must be a C string or NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclInit(configPath: *const c_char) -> aclError {
-    guard::acl("aclInit", || {
+    guard::acl("aclInit", format_args!("configPath={configPath:p}"), || {
         // SAFETY: the caller's promise.
         let path = unsafe { ptr::path(configPath) };
         init::init(path.as_deref())
@@ -42,7 +43,7 @@ pub unsafe extern "C" fn aclInit(configPath: *const c_char) -> aclError {
 /// @retval 100037 it was undone already
 #[unsafe(no_mangle)]
 pub extern "C" fn aclFinalize() -> aclError {
-    guard::acl("aclFinalize", init::finalize)
+    guard::acl("aclFinalize", format_args!(""), init::finalize)
 }
 
 /// Undoes one aclInit.
@@ -56,7 +57,7 @@ pub extern "C" fn aclFinalize() -> aclError {
 /// `refCount` must be writable, or NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclFinalizeReference(refCount: *mut u64) -> aclError {
-    guard::acl("aclFinalizeReference", || {
+    guard::acl("aclFinalizeReference", format_args!("refCount={refCount:p}"), || {
         let left = init::finalize_one()?;
         // SAFETY: the caller's promise.
         if let Ok(refCount) = unsafe { Out::new(refCount, "refCount") } {
@@ -83,18 +84,22 @@ pub unsafe extern "C" fn aclrtGetVersion(
     minorVersion: *mut i32,
     patchVersion: *mut i32,
 ) -> aclError {
-    guard::acl("aclrtGetVersion", || {
-        // SAFETY: the caller's promise.
-        let majorVersion = unsafe { Out::new(majorVersion, "majorVersion") }?;
-        // SAFETY: the caller's promise.
-        let minorVersion = unsafe { Out::new(minorVersion, "minorVersion") }?;
-        // SAFETY: the caller's promise.
-        let patchVersion = unsafe { Out::new(patchVersion, "patchVersion") }?;
-        majorVersion.set(version::INTERFACE.0);
-        minorVersion.set(version::INTERFACE.1);
-        patchVersion.set(version::INTERFACE.2);
-        Ok(())
-    })
+    guard::acl(
+        "aclrtGetVersion",
+        format_args!("majorVersion={majorVersion:p}, minorVersion={minorVersion:p}, patchVersion={patchVersion:p}"),
+        || {
+            // SAFETY: the caller's promise.
+            let majorVersion = unsafe { Out::new(majorVersion, "majorVersion") }?;
+            // SAFETY: the caller's promise.
+            let minorVersion = unsafe { Out::new(minorVersion, "minorVersion") }?;
+            // SAFETY: the caller's promise.
+            let patchVersion = unsafe { Out::new(patchVersion, "patchVersion") }?;
+            majorVersion.set(version::INTERFACE.0);
+            minorVersion.set(version::INTERFACE.1);
+            patchVersion.set(version::INTERFACE.2);
+            Ok(())
+        },
+    )
 }
 
 /// Tells the version of a package as a text.
@@ -110,7 +115,7 @@ pub unsafe extern "C" fn aclrtGetVersion(
 /// `pkgName` must be a C string, `versionStr` writable for 128 characters.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclsysGetVersionStr(pkgName: *mut c_char, versionStr: *mut c_char) -> aclError {
-    guard::acl("aclsysGetVersionStr", || {
+    guard::acl("aclsysGetVersionStr", format_args!("pkgName={pkgName:p}, versionStr={versionStr:p}"), || {
         // SAFETY: the caller's promise.
         let name = unsafe { package_name(pkgName) }?;
         // SAFETY: the caller's promise.
@@ -135,7 +140,7 @@ pub unsafe extern "C" fn aclsysGetVersionStr(pkgName: *mut c_char, versionStr: *
 /// `pkgName` must be a C string, `versionNum` writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclsysGetVersionNum(pkgName: *mut c_char, versionNum: *mut i32) -> aclError {
-    guard::acl("aclsysGetVersionNum", || {
+    guard::acl("aclsysGetVersionNum", format_args!("pkgName={pkgName:p}, versionNum={versionNum:p}"), || {
         // SAFETY: the caller's promise.
         let name = unsafe { package_name(pkgName) }?;
         // SAFETY: the caller's promise.
@@ -159,7 +164,7 @@ unsafe fn package_name(name: *const c_char) -> Result<String> {
 /// @return the text, or NULL where nothing went wrong. It lives until the thread's next call of this function
 #[unsafe(no_mangle)]
 pub extern "C" fn aclGetRecentErrMsg() -> *const c_char {
-    guard::value("aclGetRecentErrMsg", std::ptr::null(), || Ok(messages::take()))
+    guard::value("aclGetRecentErrMsg", format_args!(""), std::ptr::null(), || Ok(messages::take()))
 }
 
 /// Tells the calling thread's last error, and keeps it.
@@ -185,7 +190,7 @@ pub extern "C" fn aclrtGetLastError(level: aclrtLastErrLevel) -> aclError {
 fn last_error(function: &'static str, level: aclrtLastErrLevel, forget: bool) -> aclError {
     let mut code = 0;
     // What is read here is no failure of this call: only a wrong level is.
-    let status = guard::acl(function, || {
+    let status = guard::acl(function, format_args!("level={level}"), || {
         if level != 0 {
             return Err(Error::InvalidValue(format!("level is {level}, expected ACL_RT_THREAD_LEVEL (0)")));
         }
@@ -211,7 +216,7 @@ fn last_error(function: &'static str, level: aclrtLastErrLevel, forget: bool) ->
 /// `errorInfo` must be writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetErrorVerbose(deviceId: i32, errorInfo: *mut aclrtErrorInfo) -> aclError {
-    guard::acl("aclrtGetErrorVerbose", || {
+    guard::acl("aclrtGetErrorVerbose", format_args!("deviceId={deviceId}, errorInfo={errorInfo:p}"), || {
         // SAFETY: the caller's promise.
         let errorInfo = unsafe { Out::new(errorInfo, "errorInfo") }?;
         device::check_id(deviceId)?;
@@ -236,7 +241,7 @@ pub unsafe extern "C" fn aclrtGetErrorVerbose(deviceId: i32, errorInfo: *mut acl
 /// @retval 107001 there is no such device
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSetDevice(deviceId: i32) -> aclError {
-    guard::acl("aclrtSetDevice", || {
+    guard::acl("aclrtSetDevice", format_args!("deviceId={deviceId}"), || {
         init::warn_if_missing("aclrtSetDevice");
         device::set(deviceId)
     })
@@ -252,7 +257,7 @@ pub extern "C" fn aclrtSetDevice(deviceId: i32) -> aclError {
 /// @retval 507007 the device is not set
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtResetDevice(deviceId: i32) -> aclError {
-    guard::acl("aclrtResetDevice", || device::reset(deviceId, false))
+    guard::acl("aclrtResetDevice", format_args!("deviceId={deviceId}"), || device::reset(deviceId, false))
 }
 
 /// Takes back every aclrtSetDevice at once; see aclrtResetDevice.
@@ -264,7 +269,7 @@ pub extern "C" fn aclrtResetDevice(deviceId: i32) -> aclError {
 /// @retval 507007 the device is not set
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtResetDeviceForce(deviceId: i32) -> aclError {
-    guard::acl("aclrtResetDeviceForce", || device::reset(deviceId, true))
+    guard::acl("aclrtResetDeviceForce", format_args!("deviceId={deviceId}"), || device::reset(deviceId, true))
 }
 
 /// Tells the device of the calling thread's current context.
@@ -279,7 +284,7 @@ pub extern "C" fn aclrtResetDeviceForce(deviceId: i32) -> aclError {
 /// `deviceId` must be writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetDevice(deviceId: *mut i32) -> aclError {
-    guard::acl("aclrtGetDevice", || {
+    guard::acl("aclrtGetDevice", format_args!("deviceId={deviceId:p}"), || {
         // SAFETY: the caller's promise.
         let deviceId = unsafe { Out::new(deviceId, "deviceId") }?;
         deviceId.set(context::with_current(|context| Ok(context.device()))?);
@@ -298,7 +303,7 @@ pub unsafe extern "C" fn aclrtGetDevice(deviceId: *mut i32) -> aclError {
 /// `count` must be writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetDeviceCount(count: *mut u32) -> aclError {
-    guard::acl("aclrtGetDeviceCount", || {
+    guard::acl("aclrtGetDeviceCount", format_args!("count={count:p}"), || {
         // SAFETY: the caller's promise.
         let count = unsafe { Out::new(count, "count") }?;
         count.set(device::count());
@@ -318,7 +323,7 @@ pub unsafe extern "C" fn aclrtGetDeviceCount(count: *mut u32) -> aclError {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetRunMode(runMode: *mut aclrtRunMode) -> aclError {
     const HOST: aclrtRunMode = 1;
-    guard::acl("aclrtGetRunMode", || {
+    guard::acl("aclrtGetRunMode", format_args!("runMode={runMode:p}"), || {
         // SAFETY: the caller's promise.
         let runMode = unsafe { Out::new(runMode, "runMode") }?;
         runMode.set(HOST);
@@ -335,7 +340,7 @@ pub unsafe extern "C" fn aclrtGetRunMode(runMode: *mut aclrtRunMode) -> aclError
 /// @retval 507035 work failed while running; aclGetRecentErrMsg says why
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSynchronizeDevice() -> aclError {
-    guard::acl("aclrtSynchronizeDevice", || device::synchronize(None))
+    guard::acl("aclrtSynchronizeDevice", format_args!(""), || device::synchronize(None))
 }
 
 /// Waits as aclrtSynchronizeDevice does, but not longer than a time.
@@ -350,7 +355,9 @@ pub extern "C" fn aclrtSynchronizeDevice() -> aclError {
 /// @retval 507046 the time is over and the work is not
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSynchronizeDeviceWithTimeout(timeout: i32) -> aclError {
-    guard::acl("aclrtSynchronizeDeviceWithTimeout", || device::synchronize(deadline(timeout)?))
+    guard::acl("aclrtSynchronizeDeviceWithTimeout", format_args!("timeout={timeout}"), || {
+        device::synchronize(deadline(timeout)?)
+    })
 }
 
 /// Tells whether one device can use the memory of another. Here every device can: it is the same memory.
@@ -371,13 +378,17 @@ pub unsafe extern "C" fn aclrtDeviceCanAccessPeer(
     deviceId: i32,
     peerDeviceId: i32,
 ) -> aclError {
-    guard::acl("aclrtDeviceCanAccessPeer", || {
-        // SAFETY: the caller's promise.
-        let canAccessPeer = unsafe { Out::new(canAccessPeer, "canAccessPeer") }?;
-        device::check_peers(deviceId, peerDeviceId)?;
-        canAccessPeer.set(1);
-        Ok(())
-    })
+    guard::acl(
+        "aclrtDeviceCanAccessPeer",
+        format_args!("canAccessPeer={canAccessPeer:p}, deviceId={deviceId}, peerDeviceId={peerDeviceId}"),
+        || {
+            // SAFETY: the caller's promise.
+            let canAccessPeer = unsafe { Out::new(canAccessPeer, "canAccessPeer") }?;
+            device::check_peers(deviceId, peerDeviceId)?;
+            canAccessPeer.set(1);
+            Ok(())
+        },
+    )
 }
 
 /// Sets a parameter of the process. None has an effect here: results are the same bits in every case.
@@ -388,7 +399,7 @@ pub unsafe extern "C" fn aclrtDeviceCanAccessPeer(
 /// @retval 107000 opt or value is another
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSetSysParamOpt(opt: aclSysParamOpt, value: i64) -> aclError {
-    guard::acl("aclrtSetSysParamOpt", || parameters::set(opt, value))
+    guard::acl("aclrtSetSysParamOpt", format_args!("opt={opt}, value={value}"), || parameters::set(opt, value))
 }
 
 /// Tells what a parameter of the process was set to.
@@ -405,7 +416,7 @@ pub extern "C" fn aclrtSetSysParamOpt(opt: aclSysParamOpt, value: i64) -> aclErr
 /// `value` must be writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetSysParamOpt(opt: aclSysParamOpt, value: *mut i64) -> aclError {
-    guard::acl("aclrtGetSysParamOpt", || {
+    guard::acl("aclrtGetSysParamOpt", format_args!("opt={opt}, value={value:p}"), || {
         // SAFETY: the caller's promise.
         let value = unsafe { Out::new(value, "value") }?;
         value.set(parameters::get(opt)?);
@@ -422,7 +433,9 @@ pub unsafe extern "C" fn aclrtGetSysParamOpt(opt: aclSysParamOpt, value: *mut i6
 /// @retval 107002 the thread has no current context: call aclrtSetDevice in it
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtCtxSetSysParamOpt(opt: aclSysParamOpt, value: i64) -> aclError {
-    guard::acl("aclrtCtxSetSysParamOpt", || parameters::set_in_context(opt, value))
+    guard::acl("aclrtCtxSetSysParamOpt", format_args!("opt={opt}, value={value}"), || {
+        parameters::set_in_context(opt, value)
+    })
 }
 
 /// Tells what a parameter of the thread's current context was set to.
@@ -440,7 +453,7 @@ pub extern "C" fn aclrtCtxSetSysParamOpt(opt: aclSysParamOpt, value: i64) -> acl
 /// `value` must be writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCtxGetSysParamOpt(opt: aclSysParamOpt, value: *mut i64) -> aclError {
-    guard::acl("aclrtCtxGetSysParamOpt", || {
+    guard::acl("aclrtCtxGetSysParamOpt", format_args!("opt={opt}, value={value:p}"), || {
         // SAFETY: the caller's promise.
         let value = unsafe { Out::new(value, "value") }?;
         value.set(parameters::get_in_context(opt)?);
@@ -461,7 +474,7 @@ pub unsafe extern "C" fn aclrtCtxGetSysParamOpt(opt: aclSysParamOpt, value: *mut
 /// `context` must be writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateContext(context: *mut aclrtContext, deviceId: i32) -> aclError {
-    guard::acl("aclrtCreateContext", || {
+    guard::acl("aclrtCreateContext", format_args!("context={context:p}, deviceId={deviceId}"), || {
         // SAFETY: the caller's promise.
         let context = unsafe { Out::new(context, "context") }?;
         init::warn_if_missing("aclrtCreateContext");
@@ -480,7 +493,9 @@ pub unsafe extern "C" fn aclrtCreateContext(context: *mut aclrtContext, deviceId
 /// @retval 507000 called from inside a callback of one of its streams, which would wait for itself
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtDestroyContext(context: aclrtContext) -> aclError {
-    guard::acl("aclrtDestroyContext", || context::destroy(Handle::from_ptr(context)))
+    guard::acl("aclrtDestroyContext", format_args!("context={context:p}"), || {
+        context::destroy(Handle::from_ptr(context))
+    })
 }
 
 /// Makes a context the calling thread's current one.
@@ -491,7 +506,9 @@ pub extern "C" fn aclrtDestroyContext(context: aclrtContext) -> aclError {
 /// @retval 107002 the context is not live
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSetCurrentContext(context: aclrtContext) -> aclError {
-    guard::acl("aclrtSetCurrentContext", || context::set_current_handle(Handle::from_ptr(context)))
+    guard::acl("aclrtSetCurrentContext", format_args!("context={context:p}"), || {
+        context::set_current_handle(Handle::from_ptr(context))
+    })
 }
 
 /// Tells the calling thread's current context, which may be a device's default context.
@@ -506,7 +523,7 @@ pub extern "C" fn aclrtSetCurrentContext(context: aclrtContext) -> aclError {
 /// `context` must be writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetCurrentContext(context: *mut aclrtContext) -> aclError {
-    guard::acl("aclrtGetCurrentContext", || {
+    guard::acl("aclrtGetCurrentContext", format_args!("context={context:p}"), || {
         // SAFETY: the caller's promise.
         let context = unsafe { Out::new(context, "context") }?;
         context.set(context::with_current(|current| Ok(current.handle()))?.to_void());
@@ -526,7 +543,7 @@ pub unsafe extern "C" fn aclrtGetCurrentContext(context: *mut aclrtContext) -> a
 /// `stream` must be writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCtxGetCurrentDefaultStream(stream: *mut aclrtStream) -> aclError {
-    guard::acl("aclrtCtxGetCurrentDefaultStream", || {
+    guard::acl("aclrtCtxGetCurrentDefaultStream", format_args!("stream={stream:p}"), || {
         // SAFETY: the caller's promise.
         let stream = unsafe { Out::new(stream, "stream") }?;
         stream.set(context::with_current(|context| context.default_stream())?.handle().to_void());

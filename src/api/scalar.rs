@@ -21,7 +21,7 @@ use crate::tensor::{self, SCALARS, Scalar};
 /// `value` must be readable for one value of that type.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclCreateScalar(value: *mut c_void, dataType: aclDataType) -> *mut aclScalar {
-    guard::value("aclCreateScalar", std::ptr::null_mut(), || {
+    guard::value("aclCreateScalar", format_args!("value={value:p}, dataType={dataType}"), std::ptr::null_mut(), || {
         let size = tensor::scalar_size(dataType);
         if size == 0 {
             return Err(Error::InvalidArgument(format!("dataType is {dataType}, expected a type with a fixed size")));
@@ -41,5 +41,7 @@ pub unsafe extern "C" fn aclCreateScalar(value: *mut c_void, dataType: aclDataTy
 /// @retval 161002 scalar is not live
 #[unsafe(no_mangle)]
 pub extern "C" fn aclDestroyScalar(scalar: *const aclScalar) -> aclnnStatus {
-    guard::aclnn("aclDestroyScalar", || super::list::destroy(&SCALARS, Handle::from_ptr(scalar), "scalar"))
+    guard::aclnn("aclDestroyScalar", format_args!("scalar={scalar:p}"), || {
+        super::list::destroy(&SCALARS, Handle::from_ptr(scalar), "scalar")
+    })
 }

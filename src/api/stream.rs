@@ -26,7 +26,7 @@ use crate::runtime::{callback, context, device};
 /// `stream` must be writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateStream(stream: *mut aclrtStream) -> aclError {
-    guard::acl("aclrtCreateStream", || {
+    guard::acl("aclrtCreateStream", format_args!("stream={stream:p}"), || {
         // SAFETY: the caller's promise.
         let stream = unsafe { Out::new(stream, "stream") }?;
         stream.set(stream::create(Config::default())?.to_void());
@@ -51,12 +51,16 @@ pub unsafe extern "C" fn aclrtCreateStream(stream: *mut aclrtStream) -> aclError
 /// `stream` must be writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateStreamWithConfig(stream: *mut aclrtStream, priority: u32, flag: u32) -> aclError {
-    guard::acl("aclrtCreateStreamWithConfig", || {
-        // SAFETY: the caller's promise.
-        let stream = unsafe { Out::new(stream, "stream") }?;
-        stream.set(stream::create(Config::new(priority, flag)?)?.to_void());
-        Ok(())
-    })
+    guard::acl(
+        "aclrtCreateStreamWithConfig",
+        format_args!("stream={stream:p}, priority={priority}, flag={flag}"),
+        || {
+            // SAFETY: the caller's promise.
+            let stream = unsafe { Out::new(stream, "stream") }?;
+            stream.set(stream::create(Config::new(priority, flag)?)?.to_void());
+            Ok(())
+        },
+    )
 }
 
 /// Waits for what is queued on a stream, then destroys it.
@@ -70,7 +74,9 @@ pub unsafe extern "C" fn aclrtCreateStreamWithConfig(stream: *mut aclrtStream, p
 /// @retval 507000 called from inside a callback of the stream, which would wait for itself
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtDestroyStream(stream: aclrtStream) -> aclError {
-    guard::acl("aclrtDestroyStream", || stream::destroy_handle(Handle::from_ptr(stream), false))
+    guard::acl("aclrtDestroyStream", format_args!("stream={stream:p}"), || {
+        stream::destroy_handle(Handle::from_ptr(stream), false)
+    })
 }
 
 /// Drops what has not begun on a stream, waits for what runs, then destroys it.
@@ -84,7 +90,9 @@ pub extern "C" fn aclrtDestroyStream(stream: aclrtStream) -> aclError {
 /// @retval 507000 called from inside a callback of the stream, which would wait for itself
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtDestroyStreamForce(stream: aclrtStream) -> aclError {
-    guard::acl("aclrtDestroyStreamForce", || stream::destroy_handle(Handle::from_ptr(stream), true))
+    guard::acl("aclrtDestroyStreamForce", format_args!("stream={stream:p}"), || {
+        stream::destroy_handle(Handle::from_ptr(stream), true)
+    })
 }
 
 /// Waits until everything that is queued on a stream now is done.
@@ -98,7 +106,9 @@ pub extern "C" fn aclrtDestroyStreamForce(stream: aclrtStream) -> aclError {
 /// @retval 507035 work failed while running; aclGetRecentErrMsg says why. Told once, then the stream is as new
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSynchronizeStream(stream: aclrtStream) -> aclError {
-    guard::acl("aclrtSynchronizeStream", || stream::resolve_any(Handle::from_ptr(stream))?.synchronize(None))
+    guard::acl("aclrtSynchronizeStream", format_args!("stream={stream:p}"), || {
+        stream::resolve_any(Handle::from_ptr(stream))?.synchronize(None)
+    })
 }
 
 /// Waits as aclrtSynchronizeStream does, but not longer than a time.
@@ -115,7 +125,7 @@ pub extern "C" fn aclrtSynchronizeStream(stream: aclrtStream) -> aclError {
 /// @retval 507046 the time is over and the work is not
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSynchronizeStreamWithTimeout(stream: aclrtStream, timeout: i32) -> aclError {
-    guard::acl("aclrtSynchronizeStreamWithTimeout", || {
+    guard::acl("aclrtSynchronizeStreamWithTimeout", format_args!("stream={stream:p}, timeout={timeout}"), || {
         let stream = stream::resolve_any(Handle::from_ptr(stream))?;
         stream.synchronize(deadline(timeout)?)
     })
@@ -137,7 +147,7 @@ pub extern "C" fn aclrtSynchronizeStreamWithTimeout(stream: aclrtStream, timeout
 pub unsafe extern "C" fn aclrtStreamQuery(stream: aclrtStream, status: *mut aclrtStreamStatus) -> aclError {
     const COMPLETE: aclrtStreamStatus = 0;
     const NOT_READY: aclrtStreamStatus = 1;
-    guard::acl("aclrtStreamQuery", || {
+    guard::acl("aclrtStreamQuery", format_args!("stream={stream:p}, status={status:p}"), || {
         // SAFETY: the caller's promise.
         let status = unsafe { Out::new(status, "status") }?;
         let stream = stream::resolve_any(Handle::from_ptr(stream))?;
@@ -158,7 +168,7 @@ pub unsafe extern "C" fn aclrtStreamQuery(stream: aclrtStream, status: *mut aclr
 /// @retval 107017 the stream is not live
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSetStreamFailureMode(stream: aclrtStream, mode: u64) -> aclError {
-    guard::acl("aclrtSetStreamFailureMode", || {
+    guard::acl("aclrtSetStreamFailureMode", format_args!("stream={stream:p}, mode={mode}"), || {
         let stream = stream::resolve(Handle::from_ptr(stream))?;
         let stop = match mode {
             0 => false,
@@ -184,7 +194,9 @@ pub extern "C" fn aclrtSetStreamFailureMode(stream: aclrtStream, mode: u64) -> a
 /// @retval 507000 called from inside a callback of the stream, which would wait for itself
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtStreamAbort(stream: aclrtStream) -> aclError {
-    guard::acl("aclrtStreamAbort", || stream::resolve(Handle::from_ptr(stream))?.abort())
+    guard::acl("aclrtStreamAbort", format_args!("stream={stream:p}"), || {
+        stream::resolve(Handle::from_ptr(stream))?.abort()
+    })
 }
 
 /// Tells a stream's number, which no other stream of the process has.
@@ -201,7 +213,7 @@ pub extern "C" fn aclrtStreamAbort(stream: aclrtStream) -> aclError {
 /// `streamId` must be writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtStreamGetId(stream: aclrtStream, streamId: *mut i32) -> aclError {
-    guard::acl("aclrtStreamGetId", || {
+    guard::acl("aclrtStreamGetId", format_args!("stream={stream:p}, streamId={streamId:p}"), || {
         // SAFETY: the caller's promise.
         let streamId = unsafe { Out::new(streamId, "streamId") }?;
         streamId.set(stream::resolve_without_context(Handle::from_ptr(stream))?.id());
@@ -223,7 +235,7 @@ pub unsafe extern "C" fn aclrtStreamGetId(stream: aclrtStream, streamId: *mut i3
 /// `priority` must be writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtStreamGetPriority(stream: aclrtStream, priority: *mut u32) -> aclError {
-    guard::acl("aclrtStreamGetPriority", || {
+    guard::acl("aclrtStreamGetPriority", format_args!("stream={stream:p}, priority={priority:p}"), || {
         // SAFETY: the caller's promise.
         let priority = unsafe { Out::new(priority, "priority") }?;
         priority.set(stream::resolve_any(Handle::from_ptr(stream))?.priority());
@@ -245,7 +257,7 @@ pub unsafe extern "C" fn aclrtStreamGetPriority(stream: aclrtStream, priority: *
 /// `flags` must be writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtStreamGetFlags(stream: aclrtStream, flags: *mut u32) -> aclError {
-    guard::acl("aclrtStreamGetFlags", || {
+    guard::acl("aclrtStreamGetFlags", format_args!("stream={stream:p}, flags={flags:p}"), || {
         // SAFETY: the caller's promise.
         let flags = unsafe { Out::new(flags, "flags") }?;
         flags.set(stream::resolve_any(Handle::from_ptr(stream))?.flags());
@@ -265,7 +277,7 @@ pub unsafe extern "C" fn aclrtStreamGetFlags(stream: aclrtStream, flags: *mut u3
 /// `streamCount` must be writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetStreamAvailableNum(streamCount: *mut u32) -> aclError {
-    guard::acl("aclrtGetStreamAvailableNum", || {
+    guard::acl("aclrtGetStreamAvailableNum", format_args!("streamCount={streamCount:p}"), || {
         // SAFETY: the caller's promise.
         let streamCount = unsafe { Out::new(streamCount, "streamCount") }?;
         streamCount.set(device::available_streams(context::current()?.device())?);
@@ -291,7 +303,7 @@ pub unsafe extern "C" fn aclrtGetStreamAvailableNum(streamCount: *mut u32) -> ac
 /// `fn` may be called once with `args` from another thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtLaunchHostFunc(stream: aclrtStream, r#fn: aclrtHostFunc, args: *mut c_void) -> aclError {
-    guard::acl("aclrtLaunchHostFunc", || {
+    guard::acl("aclrtLaunchHostFunc", format_args!("stream={stream:p}, fn={:?}, args={args:p}", r#fn), || {
         let function = r#fn.ok_or(Error::NullArgument { argument: "fn", expected: "a function" })?;
         let stream = stream::resolve(Handle::from_ptr(stream))?;
         // SAFETY: the caller's promise.
@@ -311,7 +323,9 @@ pub unsafe extern "C" fn aclrtLaunchHostFunc(stream: aclrtStream, r#fn: aclrtHos
 /// @retval 107017 the stream is not live
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSubscribeReport(threadId: u64, stream: aclrtStream) -> aclError {
-    guard::acl("aclrtSubscribeReport", || callback::subscribe(threadId, Handle::from_ptr(stream)))
+    guard::acl("aclrtSubscribeReport", format_args!("threadId={threadId}, stream={stream:p}"), || {
+        callback::subscribe(threadId, Handle::from_ptr(stream))
+    })
 }
 
 /// Ends what aclrtSubscribeReport began. Callbacks that were not called by then are dropped.
@@ -326,7 +340,9 @@ pub extern "C" fn aclrtSubscribeReport(threadId: u64, stream: aclrtStream) -> ac
 /// @retval 107017 the stream is not live
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtUnSubscribeReport(threadId: u64, stream: aclrtStream) -> aclError {
-    guard::acl("aclrtUnSubscribeReport", || callback::unsubscribe(threadId, Handle::from_ptr(stream)))
+    guard::acl("aclrtUnSubscribeReport", format_args!("threadId={threadId}, stream={stream:p}"), || {
+        callback::unsubscribe(threadId, Handle::from_ptr(stream))
+    })
 }
 
 /// Queues a call of a function on the thread that serves the stream's callbacks.
@@ -353,21 +369,25 @@ pub unsafe extern "C" fn aclrtLaunchCallback(
     blockType: aclrtCallbackBlockType,
     stream: aclrtStream,
 ) -> aclError {
-    guard::acl("aclrtLaunchCallback", || {
-        let function = r#fn.ok_or(Error::NullArgument { argument: "fn", expected: "a function" })?;
-        let blocks = match blockType {
-            0 => false,
-            1 => true,
-            _ => {
-                return Err(Error::InvalidArgument(format!(
-                    "blockType is {blockType}, expected ACL_CALLBACK_NO_BLOCK (0) or ACL_CALLBACK_BLOCK (1)"
-                )));
-            }
-        };
-        // SAFETY: the caller's promise.
-        let function = unsafe { HostFunc::new(function, userData) };
-        callback::launch(function, blocks, Handle::from_ptr(stream))
-    })
+    guard::acl(
+        "aclrtLaunchCallback",
+        format_args!("fn={:?}, userData={userData:p}, blockType={blockType}, stream={stream:p}", r#fn),
+        || {
+            let function = r#fn.ok_or(Error::NullArgument { argument: "fn", expected: "a function" })?;
+            let blocks = match blockType {
+                0 => false,
+                1 => true,
+                _ => {
+                    return Err(Error::InvalidArgument(format!(
+                        "blockType is {blockType}, expected ACL_CALLBACK_NO_BLOCK (0) or ACL_CALLBACK_BLOCK (1)"
+                    )));
+                }
+            };
+            // SAFETY: the caller's promise.
+            let function = unsafe { HostFunc::new(function, userData) };
+            callback::launch(function, blocks, Handle::from_ptr(stream))
+        },
+    )
 }
 
 /// Waits for a callback for the calling thread, and calls it.
@@ -379,7 +399,7 @@ pub unsafe extern "C" fn aclrtLaunchCallback(
 /// @retval 107019 no callback came in time
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtProcessReport(timeout: i32) -> aclError {
-    guard::acl("aclrtProcessReport", || callback::process(deadline(timeout)?))
+    guard::acl("aclrtProcessReport", format_args!("timeout={timeout}"), || callback::process(deadline(timeout)?))
 }
 
 /// When a time in milliseconds from C is over; `None` for -1, never.

@@ -7,6 +7,7 @@ use super::ptr::{self, Out};
 use super::types::{aclDataType, aclFormat, aclTensor, aclnnStatus};
 use crate::error::{Error, Result};
 use crate::handle::Handle;
+use crate::tensor::Shown;
 use crate::tensor::{self, Description, TENSORS, Tensor};
 
 /// Describes a view of storage that the caller owns. The storage is not touched.
@@ -39,14 +40,31 @@ pub unsafe extern "C" fn aclCreateTensor(
     storageDimsNum: u64,
     tensorData: *mut c_void,
 ) -> *mut aclTensor {
-    guard::value("aclCreateTensor", std::ptr::null_mut(), || {
-        // SAFETY: the caller's promise.
-        let description = unsafe {
-            describe(viewDims, viewDimsNum, dataType, stride, offset, format, storageDims, storageDimsNum, tensorData)
-        }?;
-        let handle = TENSORS.insert(Tensor::new(description)?).ok_or_else(too_many)?;
-        Ok(handle.to_ptr())
-    })
+    guard::value(
+        "aclCreateTensor",
+        format_args!(
+            "viewDims={viewDims:p}, viewDimsNum={viewDimsNum}, dataType={dataType}, stride={stride:p}, offset={offset}, format={format}, storageDims={storageDims:p}, storageDimsNum={storageDimsNum}, tensorData={tensorData:p}"
+        ),
+        std::ptr::null_mut(),
+        || {
+            // SAFETY: the caller's promise.
+            let description = unsafe {
+                describe(
+                    viewDims,
+                    viewDimsNum,
+                    dataType,
+                    stride,
+                    offset,
+                    format,
+                    storageDims,
+                    storageDimsNum,
+                    tensorData,
+                )
+            }?;
+            let handle = TENSORS.insert(Tensor::new(description)?).ok_or_else(too_many)?;
+            Ok(handle.to_ptr())
+        },
+    )
 }
 
 /// Describes another view with an existing tensor. Executors planned before keep what they were planned with.
@@ -82,19 +100,36 @@ pub unsafe extern "C" fn aclInitTensor(
     storageDimsNum: u64,
     tensorData: *mut c_void,
 ) -> aclnnStatus {
-    guard::aclnn("aclInitTensor", || {
-        let handle = given(tensor)?;
-        if !TENSORS.contains(handle) {
-            return Err(tensor::not_live(handle, "tensor", TENSORS.kind()));
-        }
-        // SAFETY: the caller's promise.
-        let description = unsafe {
-            describe(viewDims, viewDimsNum, dataType, stride, offset, format, storageDims, storageDimsNum, tensorData)
-        }
-        .map_err(as_invalid)?;
-        let replaced = TENSORS.replace(handle, Tensor::new(description)?);
-        if replaced { Ok(()) } else { Err(tensor::not_live(handle, "tensor", TENSORS.kind())) }
-    })
+    guard::aclnn(
+        "aclInitTensor",
+        format_args!(
+            "tensor={}, viewDims={viewDims:p}, viewDimsNum={viewDimsNum}, dataType={dataType}, stride={stride:p}, offset={offset}, format={format}, storageDims={storageDims:p}, storageDimsNum={storageDimsNum}, tensorData={tensorData:p}",
+            Shown(Handle::from_ptr(tensor))
+        ),
+        || {
+            let handle = given(tensor)?;
+            if !TENSORS.contains(handle) {
+                return Err(tensor::not_live(handle, "tensor", TENSORS.kind()));
+            }
+            // SAFETY: the caller's promise.
+            let description = unsafe {
+                describe(
+                    viewDims,
+                    viewDimsNum,
+                    dataType,
+                    stride,
+                    offset,
+                    format,
+                    storageDims,
+                    storageDimsNum,
+                    tensorData,
+                )
+            }
+            .map_err(as_invalid)?;
+            let replaced = TENSORS.replace(handle, Tensor::new(description)?);
+            if replaced { Ok(()) } else { Err(tensor::not_live(handle, "tensor", TENSORS.kind())) }
+        },
+    )
 }
 
 /// Ends a tensor. Its storage, and executors that were planned with it, are not affected.
@@ -104,7 +139,9 @@ pub unsafe extern "C" fn aclInitTensor(
 /// @retval 161002 tensor is not live
 #[unsafe(no_mangle)]
 pub extern "C" fn aclDestroyTensor(tensor: *const aclTensor) -> aclnnStatus {
-    guard::aclnn("aclDestroyTensor", || super::list::destroy(&TENSORS, Handle::from_ptr(tensor), "tensor"))
+    guard::aclnn("aclDestroyTensor", format_args!("tensor={}", Shown(Handle::from_ptr(tensor))), || {
+        super::list::destroy(&TENSORS, Handle::from_ptr(tensor), "tensor")
+    })
 }
 
 /// Gets the dims of a tensor's view.
@@ -125,11 +162,15 @@ pub unsafe extern "C" fn aclGetViewShape(
     viewDims: *mut *mut i64,
     viewDimsNum: *mut u64,
 ) -> aclnnStatus {
-    guard::aclnn("aclGetViewShape", || {
-        // SAFETY: the caller's promise.
-        let (array, length) = unsafe { (Out::new(viewDims, "viewDims")?, Out::new(viewDimsNum, "viewDimsNum")?) };
-        hand_out(tensor, Tensor::view_dims, array, length)
-    })
+    guard::aclnn(
+        "aclGetViewShape",
+        format_args!("tensor={}, viewDims={viewDims:p}, viewDimsNum={viewDimsNum:p}", Shown(Handle::from_ptr(tensor))),
+        || {
+            // SAFETY: the caller's promise.
+            let (array, length) = unsafe { (Out::new(viewDims, "viewDims")?, Out::new(viewDimsNum, "viewDimsNum")?) };
+            hand_out(tensor, Tensor::view_dims, array, length)
+        },
+    )
 }
 
 /// Gets the dims of a tensor's storage.
@@ -150,12 +191,19 @@ pub unsafe extern "C" fn aclGetStorageShape(
     storageDims: *mut *mut i64,
     storageDimsNum: *mut u64,
 ) -> aclnnStatus {
-    guard::aclnn("aclGetStorageShape", || {
-        // SAFETY: the caller's promise.
-        let (array, length) =
-            unsafe { (Out::new(storageDims, "storageDims")?, Out::new(storageDimsNum, "storageDimsNum")?) };
-        hand_out(tensor, Tensor::storage_dims, array, length)
-    })
+    guard::aclnn(
+        "aclGetStorageShape",
+        format_args!(
+            "tensor={}, storageDims={storageDims:p}, storageDimsNum={storageDimsNum:p}",
+            Shown(Handle::from_ptr(tensor))
+        ),
+        || {
+            // SAFETY: the caller's promise.
+            let (array, length) =
+                unsafe { (Out::new(storageDims, "storageDims")?, Out::new(storageDimsNum, "storageDimsNum")?) };
+            hand_out(tensor, Tensor::storage_dims, array, length)
+        },
+    )
 }
 
 /// Gets the strides of a tensor's view.
@@ -176,11 +224,19 @@ pub unsafe extern "C" fn aclGetViewStrides(
     stridesValue: *mut *mut i64,
     stridesNum: *mut u64,
 ) -> aclnnStatus {
-    guard::aclnn("aclGetViewStrides", || {
-        // SAFETY: the caller's promise.
-        let (array, length) = unsafe { (Out::new(stridesValue, "stridesValue")?, Out::new(stridesNum, "stridesNum")?) };
-        hand_out(tensor, Tensor::strides, array, length)
-    })
+    guard::aclnn(
+        "aclGetViewStrides",
+        format_args!(
+            "tensor={}, stridesValue={stridesValue:p}, stridesNum={stridesNum:p}",
+            Shown(Handle::from_ptr(tensor))
+        ),
+        || {
+            // SAFETY: the caller's promise.
+            let (array, length) =
+                unsafe { (Out::new(stridesValue, "stridesValue")?, Out::new(stridesNum, "stridesNum")?) };
+            hand_out(tensor, Tensor::strides, array, length)
+        },
+    )
 }
 
 /// Gets the distance from a tensor's address to its view's first element.
@@ -196,12 +252,16 @@ pub unsafe extern "C" fn aclGetViewStrides(
 /// `offset` must be writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetViewOffset(tensor: *const aclTensor, offset: *mut i64) -> aclnnStatus {
-    guard::aclnn("aclGetViewOffset", || {
-        // SAFETY: the caller's promise.
-        let out = unsafe { Out::new(offset, "offset") }?;
-        out.set(read(tensor, Tensor::offset)?);
-        Ok(())
-    })
+    guard::aclnn(
+        "aclGetViewOffset",
+        format_args!("tensor={}, offset={offset:p}", Shown(Handle::from_ptr(tensor))),
+        || {
+            // SAFETY: the caller's promise.
+            let out = unsafe { Out::new(offset, "offset") }?;
+            out.set(read(tensor, Tensor::offset)?);
+            Ok(())
+        },
+    )
 }
 
 /// Gets a tensor's format.
@@ -217,7 +277,7 @@ pub unsafe extern "C" fn aclGetViewOffset(tensor: *const aclTensor, offset: *mut
 /// `format` must be writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetFormat(tensor: *const aclTensor, format: *mut aclFormat) -> aclnnStatus {
-    guard::aclnn("aclGetFormat", || {
+    guard::aclnn("aclGetFormat", format_args!("tensor={}, format={format:p}", Shown(Handle::from_ptr(tensor))), || {
         // SAFETY: the caller's promise.
         let out = unsafe { Out::new(format, "format") }?;
         out.set(read(tensor, Tensor::format)?);
@@ -238,12 +298,16 @@ pub unsafe extern "C" fn aclGetFormat(tensor: *const aclTensor, format: *mut acl
 /// `dataType` must be writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetDataType(tensor: *const aclTensor, dataType: *mut aclDataType) -> aclnnStatus {
-    guard::aclnn("aclGetDataType", || {
-        // SAFETY: the caller's promise.
-        let out = unsafe { Out::new(dataType, "dataType") }?;
-        out.set(read(tensor, Tensor::data_type)?);
-        Ok(())
-    })
+    guard::aclnn(
+        "aclGetDataType",
+        format_args!("tensor={}, dataType={dataType:p}", Shown(Handle::from_ptr(tensor))),
+        || {
+            // SAFETY: the caller's promise.
+            let out = unsafe { Out::new(dataType, "dataType") }?;
+            out.set(read(tensor, Tensor::data_type)?);
+            Ok(())
+        },
+    )
 }
 
 /// Points a tensor at other storage. Executors that were planned with it keep their addresses.
@@ -255,7 +319,11 @@ pub unsafe extern "C" fn aclGetDataType(tensor: *const aclTensor, dataType: *mut
 /// @retval 161002 tensor is not live
 #[unsafe(no_mangle)]
 pub extern "C" fn aclSetRawTensorAddr(tensor: *mut aclTensor, addr: *mut c_void) -> aclnnStatus {
-    guard::aclnn("aclSetRawTensorAddr", || read(tensor, |tensor| tensor.set_address(addr.cast())))
+    guard::aclnn(
+        "aclSetRawTensorAddr",
+        format_args!("tensor={}, addr={addr:p}", Shown(Handle::from_ptr(tensor))),
+        || read(tensor, |tensor| tensor.set_address(addr.cast())),
+    )
 }
 
 /// Gets the address of a tensor's storage.
@@ -271,12 +339,16 @@ pub extern "C" fn aclSetRawTensorAddr(tensor: *mut aclTensor, addr: *mut c_void)
 /// `addr` must be writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetRawTensorAddr(tensor: *const aclTensor, addr: *mut *mut c_void) -> aclnnStatus {
-    guard::aclnn("aclGetRawTensorAddr", || {
-        // SAFETY: the caller's promise.
-        let out = unsafe { Out::new(addr, "addr") }?;
-        out.set(read(tensor, Tensor::address)?.cast());
-        Ok(())
-    })
+    guard::aclnn(
+        "aclGetRawTensorAddr",
+        format_args!("tensor={}, addr={addr:p}", Shown(Handle::from_ptr(tensor))),
+        || {
+            // SAFETY: the caller's promise.
+            let out = unsafe { Out::new(addr, "addr") }?;
+            out.set(read(tensor, Tensor::address)?.cast());
+            Ok(())
+        },
+    )
 }
 
 /// # Safety

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::fork::Held;
-use super::{device, log, messages};
+use super::{check, device, dump, log, messages};
 use crate::error::{Error, Result};
 use crate::sync::Mutex;
 
@@ -24,6 +24,7 @@ static STATE: Mutex<State> = Mutex::new(State { count: 0, finalized: false });
 struct Configuration {
     process_wide_messages: bool,
     default_device: Option<i32>,
+    dump: Option<dump::Settings>,
 }
 
 /// Initialises, from a file where one is given.
@@ -39,6 +40,7 @@ pub fn init(path: Option<&Path>) -> Result<()> {
     }
     messages::set_process_wide(configuration.process_wide_messages);
     device::set_default(configuration.default_device);
+    dump::configure(configuration.dump);
     *state = State { count: 1, finalized: false };
     log::info(format_args!("aclInit: initialised"));
     Ok(())
@@ -69,14 +71,17 @@ pub fn finalize_one() -> Result<u64> {
 
 fn end(state: &mut State) {
     *state = State { count: 0, finalized: true };
+    check::list_live_objects();
     messages::set_process_wide(false);
     device::set_default(None);
+    dump::configure(None);
     log::info(format_args!("aclFinalize: finalised"));
 }
 
 /// Keeps the state as it is until a fork is over.
 pub(super) fn hold(held: &mut Held) {
     held.push(Box::new(STATE.lock()));
+    dump::hold(held);
 }
 
 /// In a forked child: it may initialise for itself.
@@ -96,7 +101,12 @@ fn read(path: &Path) -> Result<Configuration> {
         .map_err(|error| Error::UnreadableFile(format!("configPath is {}: {error}", path.display())))?;
     let json: Value = serde_json::from_slice(&bytes)
         .map_err(|error| Error::UnparsableFile(format!("configPath is {}: not JSON: {error}", path.display())))?;
-    parse(&json).map_err(|what| Error::UnparsableFile(format!("configPath is {}: {what}", path.display())))
+    let in_file = |what| format!("configPath is {}: {what}", path.display());
+    let mut configuration = parse(&json).map_err(|what| Error::UnparsableFile(in_file(what)))?;
+    let text = |key: &str| json["dump"][key].as_str();
+    configuration.dump = dump::settings(text("dump_path"), text("dump_mode"))
+        .map_err(|what| Error::InvalidDumpSettings(in_file(what)))?;
+    Ok(configuration)
 }
 
 fn parse(json: &Value) -> std::result::Result<Configuration, String> {
@@ -104,7 +114,7 @@ fn parse(json: &Value) -> std::result::Result<Configuration, String> {
     let default_device = number(&json["defaultDevice"]["default_device"], "defaultDevice.default_device")?
         .map(|id| i32::try_from(id).map_err(|_| format!("defaultDevice.default_device is {id}, expected a device id")))
         .transpose()?;
-    Ok(Configuration { process_wide_messages, default_device })
+    Ok(Configuration { process_wide_messages, default_device, dump: None })
 }
 
 /// A number, or a number in a string as the vendor's documents write it; `None` where the key is missing.

@@ -50,7 +50,12 @@ pub fn write(level: Level, message: Arguments<'_>) {
     if !enabled(level) {
         return;
     }
-    let line = format!("[{level:?}] ACLCPU({}) {message}\n", std::process::id());
+    write_always(&format!("{level:?}"), message);
+}
+
+/// Writes one line, whatever the level is.
+pub fn write_always(tag: &str, message: Arguments<'_>) {
+    let line = format!("[{tag}] ACLCPU({}) {message}\n", std::process::id());
     // Past the standard library's streams, whose locks a forked child might find taken for ever: a line is one write.
     let descriptor = if *TO_STDOUT { libc::STDOUT_FILENO } else { libc::STDERR_FILENO };
     // SAFETY: the file is never dropped, so the process's descriptor stays open.

@@ -1,8 +1,10 @@
 //! Devices, contexts, memory, streams and events, the thread's messages, and the log.
 
 pub mod callback;
+pub mod check;
 pub mod context;
 pub mod device;
+pub mod dump;
 pub mod event;
 mod fault;
 pub mod float16;

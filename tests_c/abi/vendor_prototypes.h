@@ -154,6 +154,8 @@ aclnnStatus AclSetDynamicOutputTensorAddr(aclOpExecutor *executor, size_t irInde
                                           aclTensorList *tensors, void *addr);
 aclnnStatus AclSetDynamicTensorAddr(aclOpExecutor *executor, size_t irIndex, const size_t relativeIndex,
                                     aclTensorList *tensors, void *addr);
+aclnnStatus aclDumpOpTensors(const char *opType, const char *opName, aclTensor **tensors, size_t inputTensorNum,
+                             size_t outputTensorNum, aclrtStream stream);
 
 /* aclnn_base.h */
 aclnnStatus aclnnInit(const char *configPath);

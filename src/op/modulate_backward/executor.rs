@@ -168,6 +168,13 @@ fn dead(handle: Handle) -> Error {
     Error::DeadExecutor(format!("executor {}", handle.why_not(Kind::Executor)))
 }
 
+/// The live executors, for the list of live objects.
+pub fn live_executors() -> Vec<Handle> {
+    let mut live = Vec::new();
+    EXECUTORS.for_each(|handle, _| live.push(handle));
+    live
+}
+
 /// Keeps the executors as they are until a fork is over: in the child they stay valid.
 pub fn hold(held: &mut Held) {
     // Executors that are destroyed meanwhile stay readable while this is pinned; it is released after the locks below.

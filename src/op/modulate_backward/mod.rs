@@ -10,7 +10,7 @@ mod operand;
 mod run;
 
 pub use executor::{Executor, Slots, destroy, plan, set_address, set_repeatable};
-pub(crate) use executor::{check_live, hold};
+pub(crate) use executor::{check_live, hold, live_executors};
 pub use launch::launch;
 pub use run::Run;
 

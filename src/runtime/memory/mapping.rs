@@ -4,11 +4,14 @@ use std::alloc::Layout;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::registry::{Block, Kind};
+use crate::runtime::check;
 
 /// From this size on a block is a mapping of its own.
 pub const LARGE: usize = 2 << 20;
 /// The size of a huge page, and what a large block's mapping is aligned to.
 const HUGE_PAGE: usize = 2 << 20;
+/// The size of a page, or a multiple of it, on the systems that this runs on.
+const PAGE: usize = 64 << 10;
 /// Alignment of every block: a cache line, and the widest vector.
 const ALIGNMENT: usize = 64;
 /// Large blocks start at multiples of this within their mapping, so that tensors that are used together do not compete
@@ -38,7 +41,13 @@ pub struct Mapping {
 impl Mapping {
     /// Gets memory for `len` usable bytes; `None` where there is none. Its contents are undefined, its pages untouched.
     pub fn new(len: usize, kind: Kind, device: u32, huge_pages: bool) -> Option<Self> {
-        let (start, source) = if len < LARGE { heap(len)? } else { pages(len, huge_pages)? };
+        let (start, source) = if kind == Kind::Device && check::on() {
+            guarded(len)?
+        } else if len < LARGE {
+            heap(len)?
+        } else {
+            pages(len, huge_pages)?
+        };
         Some(Self { block: Block { start, checked_len: len, kind, device }, source })
     }
 
@@ -82,6 +91,29 @@ fn pages(len: usize, huge_pages: bool) -> Option<(usize, Source)> {
     // SAFETY: the range is the mapping from above. Advice only: a kernel without huge pages refuses, and nothing is lost.
     unsafe { libc::madvise(std::ptr::with_exposed_provenance_mut(start), len, advice) };
     Some((start + offset, Source::Pages { start, len }))
+}
+
+/// Pages that end, as nearly as the alignment allows, with the block, before one that nobody may touch.
+fn guarded(len: usize) -> Option<(usize, Source)> {
+    let usable = len.checked_next_multiple_of(PAGE)?;
+    let mapped_len = usable.checked_add(PAGE)?;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: a new anonymous mapping at an address of the system's choice touches nothing that exists.
+    let mapped = unsafe { libc::mmap(std::ptr::null_mut(), mapped_len, libc::PROT_NONE, flags, -1, 0) };
+    if mapped == libc::MAP_FAILED {
+        return None;
+    }
+    // SAFETY: the first part of the mapping from above.
+    let opened = unsafe { libc::mprotect(mapped, usable, libc::PROT_READ | libc::PROT_WRITE) };
+    let start = mapped.expose_provenance();
+    if opened != 0 {
+        unmap(start, mapped_len);
+        return None;
+    }
+    // SAFETY: just made readable and writable.
+    unsafe { mapped.cast::<u8>().write_bytes(check::FILL, usable) };
+    let block = (start + usable - len) & !(ALIGNMENT - 1);
+    Some((block, Source::Pages { start, len: mapped_len }))
 }
 
 fn unmap(start: usize, len: usize) {

@@ -138,6 +138,11 @@ pub fn find_block(address: usize) -> Option<Block> {
     REGISTRY.find(address)
 }
 
+/// Every live block, by address.
+pub(super) fn live_blocks() -> Vec<Block> {
+    REGISTRY.all()
+}
+
 /// Keeps the registry as it is until a fork is over.
 pub(super) fn hold_registry(held: &mut fork::Held) {
     REGISTRY.hold_changes(held);

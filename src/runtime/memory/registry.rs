@@ -36,6 +36,16 @@ pub struct Block {
     pub device: u32,
 }
 
+impl std::fmt::Display for Block {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let function = match self.kind {
+            Kind::Device => "aclrtMalloc",
+            Kind::Host => "aclrtMallocHost",
+        };
+        write!(f, "{:#x}, {} bytes of {function}", self.start, self.checked_len)
+    }
+}
+
 impl Block {
     /// The address behind the last usable byte.
     pub fn end(&self) -> usize {
@@ -118,6 +128,11 @@ impl Registry {
             let (_, mapping) = mappings.range(..=address).next_back()?;
             (address < mapping.block().end()).then(|| mapping.clone())
         })
+    }
+
+    /// Every live block, by address.
+    pub fn all(&self) -> Vec<Block> {
+        self.mappings.lock().values().map(|mapping| mapping.block()).collect()
     }
 
     /// Keeps every change out until a fork is over.

@@ -263,6 +263,12 @@ pub(super) fn hand_to_users(memory: &Kept) {
     });
 }
 
+/// The streams that callers have not destroyed, for the list of live objects.
+pub(super) fn live_ids() -> Vec<String> {
+    let streams = all(|stream| !stream.is_default);
+    streams.iter().map(|stream| format!("{:p}, number {}", stream.handle.to_void(), stream.id)).collect()
+}
+
 /// Keeps the table as it is until a fork is over.
 pub(super) fn hold(held: &mut fork::Held) {
     STREAMS.hold(held);

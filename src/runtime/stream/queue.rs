@@ -16,8 +16,8 @@ use crate::api::guard::panic_text;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::runtime::gate::spin_until;
-use crate::runtime::memory::{Block, Kept};
-use crate::runtime::{fault, log};
+use crate::runtime::memory::{Block, Kept, Kind, find_block};
+use crate::runtime::{check, fault, log};
 use crate::sync::{Condvar, Mutex, MutexGuard};
 
 /// The addresses of a task, and the freed blocks that live on until it is done.
@@ -67,6 +67,8 @@ pub(super) struct State {
     /// The tasks up to this number that did not begin by the last abort never will.
     dropped: u64,
     failure: Option<Error>,
+    /// What the next synchronise reports (`ACLCPU_CHECK`).
+    findings: Vec<String>,
     stop_on_failure: bool,
     /// No task is taken any more.
     pub(super) closing: bool,
@@ -87,6 +89,13 @@ impl State {
         self.running = Some(std::mem::take(&mut entry.footprint));
         self.awaited = entry.work.waits_for();
         Some(entry)
+    }
+
+    /// Keeps a finding for the next synchronise, once.
+    fn find(&mut self, finding: String) {
+        if !self.findings.contains(&finding) {
+            self.findings.push(finding);
+        }
     }
 
     fn is_idle(&self) -> bool {
@@ -128,6 +137,7 @@ impl Queue {
                 finished: 0,
                 dropped: 0,
                 failure: None,
+                findings: Vec::new(),
                 stop_on_failure: false,
                 closing: false,
                 worker: Worker::None,
@@ -197,6 +207,7 @@ impl Stream {
         let Task { work, uses } = task;
         let footprint = Footprint { uses, kept: Vec::new() };
         let faulty = fault::next_task_fails();
+        let host_memory = if check::on() { self.host_memory(&work, &footprint) } else { Vec::new() };
         let mut state = self.queue.lock();
         if state.closing {
             return Err(Error::DeadStream("the stream is being destroyed".into()));
@@ -209,6 +220,7 @@ impl Stream {
             }
             state.submitted += 1;
             let number = state.submitted;
+            host_memory.into_iter().for_each(|finding| state.find(finding));
             drop(state);
             let outcome = self.attempt(&work, true);
             self.complete(outcome);
@@ -227,6 +239,7 @@ impl Stream {
         }
         state.submitted += 1;
         let number = state.submitted;
+        host_memory.into_iter().for_each(|finding| state.find(finding));
         self.queue.mirror(&state);
         if state.worker == Worker::Parked && state.is_ready() {
             state.worker = Worker::Awake;
@@ -234,6 +247,26 @@ impl Stream {
             self.queue.wake_worker.notify_one();
         }
         Ok(number)
+    }
+
+    /// What the operator is given in memory that a device could not reach.
+    fn host_memory(&self, work: &Work, footprint: &Footprint) -> Vec<String> {
+        let Work::ModulateBackward(_) = work else { return Vec::new() };
+        let ranges = footprint.uses.iter().filter(|range| !range.is_empty());
+        let finding = |range: &Range<usize>| {
+            let origin = match find_block(range.start) {
+                None => "memory that aclrtMalloc did not give",
+                Some(block) if block.kind == Kind::Host => "memory of aclrtMallocHost",
+                Some(_) => return None,
+            };
+            Some(format!(
+                "stream {}: aclnnModulateBackward uses {} bytes at {:#x}, {origin}, which works here and not on the device",
+                self.id,
+                range.len(),
+                range.start
+            ))
+        };
+        ranges.filter_map(finding).collect()
     }
 
     /// Runs a task that [`State::begin`] returned.
@@ -310,7 +343,11 @@ impl Stream {
         self.refuse_inside("synchronized")?;
         let submitted = self.queue.lock().submitted;
         self.wait_for(submitted, deadline)?;
-        let failure = self.queue.lock().failure.take();
+        let (failure, findings) = {
+            let mut state = self.queue.lock();
+            (state.failure.take(), std::mem::take(&mut state.findings))
+        };
+        findings.iter().for_each(check::report);
         failure.map_or(Ok(()), Err)
     }
 
@@ -411,7 +448,10 @@ impl Stream {
         }
         let submitted = self.queue.lock().submitted;
         while let Err(Error::StreamAborted(_)) = self.wait_for(submitted, None) {}
-        self.settle(self.queue.lock());
+        let mut state = self.queue.lock();
+        let findings = std::mem::take(&mut state.findings);
+        self.settle(state);
+        findings.iter().for_each(check::report);
         Ok(true)
     }
 
@@ -423,6 +463,13 @@ impl Stream {
         let footprints = running.iter_mut().chain(pending.iter_mut().map(|entry| &mut entry.footprint));
         if let Some(last) = footprints.filter(|footprint| footprint.touches(block)).last() {
             last.kept.push(memory.clone());
+            if check::on() {
+                state.find(format!(
+                    "stream {}: freed while queued work still needed it (the device would read or write what is not there any \
+                     more): {block}",
+                    self.id
+                ));
+            }
         }
     }
 

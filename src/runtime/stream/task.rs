@@ -10,6 +10,7 @@ use arrayvec::ArrayVec;
 use crate::error::{Error, Result};
 use crate::op::modulate_backward::Run;
 use crate::runtime::callback::Delivery;
+use crate::runtime::dump::Dump;
 use crate::runtime::event::{Reset, Waiter};
 use crate::runtime::gate::Outcome;
 use crate::runtime::memory::{Copy, Set};
@@ -49,6 +50,8 @@ pub enum Work {
     WaitEvent(Waiter, Option<Duration>),
     /// `aclrtResetEvent`
     ResetEvent(Reset),
+    /// `aclDumpOpTensors`
+    Dump(Box<Dump>),
     /// `aclrtLaunchHostFunc`
     HostFunc(HostFunc),
     /// `aclrtLaunchCallback`
@@ -94,7 +97,7 @@ impl Work {
             Self::Set(set) => set.bytes() <= TINY_COPY,
             Self::RecordEvent(_) | Self::ResetEvent(_) => true,
             Self::WaitEvent(waiter, _) => waiter.is_over(),
-            Self::HostFunc(_) | Self::Callback(_) => false,
+            Self::Dump(_) | Self::HostFunc(_) | Self::Callback(_) => false,
         }
     }
 
@@ -127,6 +130,7 @@ impl Work {
             Self::Set(set) => set.execute(),
             Self::RecordEvent(record) => record.complete(),
             Self::ResetEvent(reset) => reset.execute(),
+            Self::Dump(dump) => dump.execute()?,
             Self::HostFunc(function) => function.call(),
             Self::Callback(delivery) => delivery.execute(give_up),
             Self::WaitEvent(waiter, timeout) => {
