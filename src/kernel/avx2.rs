@@ -429,8 +429,8 @@ pub(crate) unsafe fn reduce<L: Lanes, const INPUT: bool, const SHIFT: bool>(plan
 unsafe fn copy_line<const STREAM: bool>(from: *const u8, to: *mut u8) {
     // SAFETY: the caller's 64 bytes.
     unsafe {
-        let low = _mm256_load_si256(from.cast());
-        let high = _mm256_load_si256(from.add(32).cast());
+        let low = _mm256_loadu_si256(from.cast());
+        let high = _mm256_loadu_si256(from.add(32).cast());
         if STREAM {
             _mm256_stream_si256(to.cast(), low);
             _mm256_stream_si256(to.add(32).cast(), high);
