@@ -117,6 +117,23 @@ TEST(case_09_chunks)
         }
 }
 
+TEST(order_of_summation)
+{
+    static const int64_t lengths[] = {16, 100, 1025, 2048, 3000, 5000};
+    static const int64_t widths[] = {1, 5, 64, 70};
+    start();
+    for (int t = 0; t < 3; t++) {
+        for (size_t l = 0; l < sizeof(lengths) / sizeof(lengths[0]); l++) {
+            for (size_t w = 0; w < sizeof(widths) / sizeof(widths[0]); w++) {
+                const int64_t L = lengths[l], D = widths[w];
+                Call call = prepare(TYPES[t], 1, L, D);
+                make_sums_cancel(&call);
+                run_and_check(&call);
+            }
+        }
+    }
+}
+
 TEST(case_11_nan_with_a_low_payload)
 {
     start();

@@ -24,9 +24,9 @@ impl Grid {
 }
 
 impl Grid {
-    /// The grid without its first rows.
+    /// The grid below its first rows.
     #[inline(always)]
-    pub(crate) fn from_row(self, row: usize) -> Self {
+    pub(crate) fn below(self, row: usize) -> Self {
         Self { base: self.base.wrapping_add(row * self.row), ..self }
     }
 }

@@ -10,6 +10,10 @@ pub(crate) const GROUP: usize = 8;
 pub(crate) const MAX_TILE: usize = 4096;
 /// Fewest columns worth a tile of their own: narrower rows would be read in too small pieces.
 const MIN_TILE: usize = 256;
+/// Rows so few that setting up and rounding the accumulators is a good part of the work...
+const SHORT: usize = 32;
+/// ... and columns of a tile then: its accumulators stay in the nearest cache.
+const SHORT_TILE: usize = 512;
 /// Columns of a tile of which some view must be gathered.
 const GATHERED_TILE: usize = 128;
 /// Batch times hidden from which on batch and columns alone keep every thread busy.
@@ -49,6 +53,8 @@ pub(crate) struct Plan {
     pub problem: ModulateBackward,
     /// Whether grad_input is stored past the caches.
     pub streaming: bool,
+    /// Whether rows are so short that groups stand side by side.
+    pub narrow: bool,
     /// Columns before grad_input's first line boundary, where that matters.
     pub head: usize,
     /// Columns per tile; the first tile has `head` more.
@@ -99,13 +105,18 @@ impl Plan {
             Stores::Plain => false,
             Stores::Streaming => true,
         };
+        let narrow = super::narrow::pays(sequence, hidden, size);
         // A head must fit into a block. Only the scalar tier has shorter ones, and no streamed stores either.
         let streams = block * size >= LINE;
-        let head = if wants_streaming && direct && streams { line_head(&problem) } else { None };
+        let head = if wants_streaming && direct && streams && !narrow { line_head(&problem) } else { None };
         let streaming = head.is_some();
         let head = head.unwrap_or(0);
 
-        let max_tile = if direct { MAX_TILE } else { GATHERED_TILE };
+        let max_tile = match sequence {
+            _ if !direct => GATHERED_TILE,
+            ..=SHORT => SHORT_TILE,
+            _ => MAX_TILE,
+        };
         let body = hidden.saturating_sub(head).max(1);
         let mut tiles = body.div_ceil(max_tile);
         let wanted = if threads == 1 { 1 } else { threads * UNITS_PER_THREAD };
@@ -125,7 +136,7 @@ impl Plan {
         let batch_step = if threads == 1 { batch } else { batch.div_ceil((wanted * 2).div_ceil(tiles * splits)) };
         let units = batch.div_ceil(batch_step) * tiles * splits;
         let workspace = if splits > 1 && !no_sums { workspace } else { std::ptr::null_mut() };
-        Self { problem, streaming, head, tile, tiles, batch_step, chunk_step, chunks, workspace, units }
+        Self { problem, streaming, narrow, head, tile, tiles, batch_step, chunk_step, chunks, workspace, units }
     }
 
     /// What a unit covers. Neighbouring units are neighbours in memory.

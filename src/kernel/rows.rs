@@ -203,7 +203,7 @@ unsafe fn edge<L: Lanes, const INPUT: bool, const SHIFT: bool>(
 
 /// Copies fewer than 64 bytes, an even number: the pieces that its binary digits name. A call of memcpy costs more.
 #[inline(always)]
-unsafe fn copy_short(from: *const u8, to: *mut u8, bytes: usize) {
+pub(crate) unsafe fn copy_short(from: *const u8, to: *mut u8, bytes: usize) {
     let mut at = 0;
     // SAFETY: the pieces add up to `bytes`.
     unsafe {

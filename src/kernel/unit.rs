@@ -13,6 +13,7 @@
 //!     round sums -> grad_scale, grad_shift                 (by `reduce` in the end, where L is split)
 //! ```
 
+use super::narrow::Tile;
 use super::pack::{self, Grid};
 use super::plan::{CHUNK, GROUP, MAX_TILE, Plan};
 use super::rows::{self, Blocks, Group};
@@ -71,28 +72,44 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool, const SHIFT: bool, const S
     let blocks = Blocks::new::<L>(end - first, if first == 0 { plan.head } else { 0 });
     let room = blocks.count() * L::BLOCK;
     let whole = plan.workspace.is_null();
+    let single = plan.chunks == 1;
     // SAFETY: all indices come from the plan's dims; the arrays have room for a tile.
     unsafe {
         let source = Source::new::<L>(plan, &arrays, first, end - first);
+        // With rows shorter than a line, all but the first line of the arrays is free.
+        let adjacent = source.views.iter().all(|view| view.stride[2] == 1);
+        let narrow_sums = arrays.sums.map(|sums| sums.add(64));
+        let narrow = Tile::new(problem.dims[2], adjacent, arrays.tiles, arrays.scale.add(64), narrow_sums);
         for b in range.batch.0..range.batch.1 {
             load_scale::<L>(problem.scale.as_ref(), b, first, blocks, arrays.scale);
-            if whole {
+            if plan.narrow {
+                narrow.spread_scale::<L>(arrays.scale);
+            }
+            if whole && !single {
                 clear::<INPUT, SHIFT>(arrays.sums, room);
             }
             for chunk in range.chunks.0..range.chunks.1 {
                 clear::<INPUT, SHIFT>(arrays.chunk_sums, room);
-                let rows = (chunk * CHUNK, problem.dims[1].min((chunk + 1) * CHUNK));
+                let mut rows = (chunk * CHUNK, problem.dims[1].min((chunk + 1) * CHUNK));
+                if plan.narrow {
+                    let views = [0, 1, 2].map(|tensor| source.grid(tensor, b, rows.0));
+                    rows.0 += narrow.run::<L, INPUT, SHIFT>(views, rows.1 - rows.0, arrays.chunk_sums);
+                }
                 for start in (rows.0..rows.1).step_by(source.step) {
                     let count = source.step.min(rows.1 - start);
                     let tile = source.gather::<L, INPUT>(b, start, count);
                     for row in (0..count).step_by(GROUP) {
-                        let [grad_output, input, grad_input] = tile.map(|grid| grid.from_row(row));
+                        let [grad_output, input, grad_input] = tile.map(|grid| grid.below(row));
                         let [scale_sums, shift_sums] = arrays.chunk_sums;
                         let (rows, scale) = (GROUP.min(count - row), arrays.scale);
                         let group = Group { rows, grad_output, input, grad_input, scale, scale_sums, shift_sums };
                         rows::group::<L, INPUT, SHIFT, STREAM>(&group, blocks);
                     }
                     source.scatter::<L>(&tile, b, start, count);
+                }
+                if single {
+                    // One chunk's sums are the sums.
+                    break;
                 }
                 for gradient in gradients::<INPUT, SHIFT>() {
                     if whole {
@@ -104,7 +121,8 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool, const SHIFT: bool, const S
                 }
             }
             if whole {
-                finish::<L, INPUT, SHIFT>(plan, b, first, blocks, arrays.sums);
+                let sums = if single { arrays.chunk_sums } else { arrays.sums };
+                finish::<L, INPUT, SHIFT>(plan, b, first, blocks, sums);
             }
         }
         if STREAM {
@@ -187,12 +205,12 @@ impl Source {
         // SAFETY: rows and columns within the dims; a tile has room for them.
         unsafe {
             let mut grids = [self.grid(0, b, start), self.grid(1, b, start), self.grid(2, b, start)];
-            for tensor in 0..3 {
-                let view = grids[tensor];
-                if view.column != L::SIZE {
-                    grids[tensor] = Grid { base: self.tiles[tensor], row: self.pitch, column: L::SIZE };
+            for (tensor, grid) in grids.iter_mut().enumerate() {
+                if grid.column != L::SIZE {
+                    let view = *grid;
+                    *grid = Grid { base: self.tiles[tensor], row: self.pitch, column: L::SIZE };
                     if tensor == 0 || tensor == 1 && INPUT {
-                        pack::copy::<L>(view, grids[tensor], count, self.columns);
+                        pack::copy::<L>(view, *grid, count, self.columns);
                     }
                 }
             }
@@ -224,7 +242,12 @@ unsafe fn load_scale<L: Lanes>(scale: Option<&View2>, b: usize, first: usize, bl
             match scale {
                 Some(view) => {
                     let from = view_row::<L>(view, b, first + column);
-                    pack::copy::<L>(from, to, 1, columns);
+                    if columns == L::BLOCK && from.column == L::SIZE {
+                        // A length that the compiler knows: no call of memcpy for each block.
+                        std::ptr::copy_nonoverlapping(from.base, to.base, L::BLOCK * L::SIZE);
+                    } else {
+                        pack::copy::<L>(from, to, 1, columns);
+                    }
                 }
                 None => {
                     let one = L::ONE.to_le_bytes();
