@@ -28,6 +28,8 @@ for name in $aliases; do
     ln -sfn "libaclnn_modulate.so.$major" "$prefix/lib64/$name.so"
 done
 
+install -D -m 644 "$here/packaging/tsan.supp" "$prefix/share/aclnn_modulate/tsan.supp"
+
 fill() {
     sed -e "s|@VERSION@|$version|g" -e "s|@MAJOR@|$major|g" "$here/packaging/$1" >"$prefix/$2"
     chmod 644 "$prefix/$2"

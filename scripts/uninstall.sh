@@ -15,7 +15,7 @@ for link in "$prefix"/lib64/*.so; do
     case "$(readlink "$link" || true)" in libaclnn_modulate.so*) rm -f "$link" ;; esac
 done
 rm -f "$prefix"/lib64/libaclnn_modulate.so.* "$prefix/lib64/pkgconfig/aclnn_modulate.pc" "$prefix/set_env.sh"
-rm -rf "$prefix/share/cmake/aclnn_modulate"
+rm -rf "$prefix/share/cmake/aclnn_modulate" "$prefix/share/aclnn_modulate"
 for dir in include lib64 share .; do
     [ ! -d "$prefix/$dir" ] || find "$prefix/$dir" -depth -type d -empty -delete
 done

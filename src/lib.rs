@@ -26,3 +26,4 @@ pub mod shape;
 pub mod status;
 pub mod sync;
 pub mod tensor;
+pub mod tsan;

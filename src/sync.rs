@@ -5,15 +5,23 @@
 //! another thread may have locked at the moment of the fork.) Poisoning is ignored: a change behind these locks is either
 //! one assignment or comes last, so a panic leaves nothing half-done.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::PoisonError;
 use std::time::Instant;
+
+use crate::tsan;
 
 /// The lock of one object.
 #[derive(Debug, Default)]
 pub struct Mutex<T>(std::sync::Mutex<T>);
 
 /// Access to what a [`Mutex`] protects.
-pub type MutexGuard<'a, T> = std::sync::MutexGuard<'a, T>;
+#[derive(Debug)]
+pub struct MutexGuard<'a, T> {
+    mutex: &'a Mutex<T>,
+    /// `None` only inside [`Condvar::wait_until`].
+    guard: Option<std::sync::MutexGuard<'a, T>>,
+}
 
 impl<T> Mutex<T> {
     /// An unlocked lock.
@@ -23,7 +31,29 @@ impl<T> Mutex<T> {
 
     /// Waits for the lock.
     pub fn lock(&self) -> MutexGuard<'_, T> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        let guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        tsan::acquire(self);
+        MutexGuard { mutex: self, guard: Some(guard) }
+    }
+}
+
+impl<T> Deref for MutexGuard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.guard.as_deref().unwrap_or_else(|| unreachable!("a guard that is in use has the lock"))
+    }
+}
+
+impl<T> DerefMut for MutexGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.guard.as_deref_mut().unwrap_or_else(|| unreachable!("a guard that is in use has the lock"))
+    }
+}
+
+impl<T> Drop for MutexGuard<'_, T> {
+    fn drop(&mut self) {
+        tsan::release(self.mutex);
     }
 }
 
@@ -49,13 +79,16 @@ impl Condvar {
 
     /// Releases the lock, waits until it is notified or the deadline has passed (`None`: for ever), and locks again.
     /// It may also return for no reason: the caller checks its condition and the clock.
-    pub fn wait_until<'a, T>(&self, guard: MutexGuard<'a, T>, deadline: Option<Instant>) -> MutexGuard<'a, T> {
-        match deadline {
-            None => self.0.wait(guard).unwrap_or_else(PoisonError::into_inner),
+    pub fn wait_until<'a, T>(&self, mut guard: MutexGuard<'a, T>, deadline: Option<Instant>) -> MutexGuard<'a, T> {
+        tsan::release(guard.mutex);
+        guard.guard = guard.guard.take().map(|inner| match deadline {
+            None => self.0.wait(inner).unwrap_or_else(PoisonError::into_inner),
             Some(deadline) => {
                 let left = deadline.saturating_duration_since(Instant::now());
-                self.0.wait_timeout(guard, left).unwrap_or_else(PoisonError::into_inner).0
+                self.0.wait_timeout(inner, left).unwrap_or_else(PoisonError::into_inner).0
             }
-        }
+        });
+        tsan::acquire(guard.mutex);
+        guard
     }
 }

@@ -14,7 +14,34 @@ use crate::sync::Mutex;
 static CONTEXTS: Table<Arc<Context>> = Table::new(Kind::Context);
 
 thread_local! {
-    static CURRENT: RefCell<Option<Arc<Context>>> = const { RefCell::new(None) };
+    static CURRENT: Current = const { Current(RefCell::new(None)) };
+}
+
+/// What a thread that is past its locals works under: exit handlers run in such a thread, and C++ programs destroy their
+/// last objects there.
+static AFTER_LOCALS: Mutex<Option<Arc<Context>>> = Mutex::new(None);
+
+/// This thread's current context.
+struct Current(RefCell<Option<Arc<Context>>>);
+
+impl Drop for Current {
+    fn drop(&mut self) {
+        // The thread that runs the exit handlers is the last to come here.
+        *AFTER_LOCALS.lock() = self.0.take();
+    }
+}
+
+/// Reads or changes this thread's current context.
+fn with_slot<R>(body: impl FnOnce(&RefCell<Option<Arc<Context>>>) -> R) -> R {
+    let mut body = Some(body);
+    let mut run = |slot: &RefCell<_>| body.take().map(|body| body(slot));
+    let answer = CURRENT.try_with(|current| run(&current.0)).unwrap_or_else(|_| {
+        let slot = RefCell::new(AFTER_LOCALS.lock().clone());
+        let answer = run(&slot);
+        *AFTER_LOCALS.lock() = slot.into_inner();
+        answer
+    });
+    answer.unwrap_or_else(|| unreachable!("the body is run once"))
 }
 
 /// A context. Threads may keep one that has ended.
@@ -156,36 +183,34 @@ pub fn set_current_handle(handle: Handle) -> Result<()> {
 
 /// Makes a context (or none) this thread's current one.
 pub(super) fn set_current(context: Option<Arc<Context>>) {
-    // The old one is dropped outside the borrow. A thread that is past its locals has no context.
-    let _ = CURRENT.try_with(|current| current.replace(context));
+    // The old one is dropped outside the borrow.
+    drop(with_slot(|current| current.replace(context)));
 }
 
 fn current_is(context: &Context) -> bool {
-    CURRENT
-        .try_with(|current| current.borrow().as_ref().is_some_and(|current| current.handle == context.handle))
-        .unwrap_or(false)
+    with_slot(|current| current.borrow().as_ref().is_some_and(|current| current.handle == context.handle))
 }
 
 /// Calls `body` with this thread's current context.
 pub fn with_current<R>(body: impl FnOnce(&Context) -> Result<R>) -> Result<R> {
     let mut body = Some(body);
-    let attempt = CURRENT.try_with(|current| {
+    let attempt = with_slot(|current| {
         let current = current.borrow();
         let context = current.as_ref()?;
         let body = body.take()?;
         Some(if context.is_live() { body(context) } else { Err(context.dead()) })
     });
     match (attempt, body) {
-        (Ok(Some(answer)), _) => answer,
+        (Some(answer), _) => answer,
         // The first call of a thread without a context, in a process whose configuration has a default device.
-        (Ok(None), Some(body)) if device::adopt_default()? => body(&*current()?),
+        (None, Some(body)) if device::adopt_default()? => body(&*current()?),
         _ => Err(Error::NoContext),
     }
 }
 
 /// This thread's current context.
 pub fn current() -> Result<Arc<Context>> {
-    let context = CURRENT.try_with(|current| current.borrow().clone()).ok().flatten();
+    let context = with_slot(|current| current.borrow().clone());
     match context {
         Some(context) if context.is_live() => Ok(context),
         Some(context) => Err(context.dead()),
@@ -207,4 +232,5 @@ pub fn resolve_stream(stream: aclrtStream) -> Result<Arc<Stream>> {
 /// Keeps the table as it is until a fork is over.
 pub(super) fn hold(held: &mut fork::Held) {
     CONTEXTS.hold(held);
+    held.push(Box::new(AFTER_LOCALS.lock()));
 }

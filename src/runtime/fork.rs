@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{callback, device, init, log, memory, messages, parameters, record, stream};
 use crate::op::modulate_backward;
-use crate::{config, epoch, tensor};
+use crate::{config, epoch, tensor, tsan};
 
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
@@ -32,6 +32,7 @@ thread_local! {
 #[unsafe(link_section = ".init_array")]
 static REGISTER: extern "C" fn() = {
     extern "C" fn register() {
+        tsan::look_for_it();
         // SAFETY: the handlers live as long as the process, since the library is never unloaded.
         unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
     }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use once_cell::sync::Lazy;
 
 use crate::sync::{Condvar, Mutex};
+use crate::tsan;
 
 /// How long a waiting thread spins before it parks: waking a parked thread costs 5 to 50 microseconds.
 const SPIN: Duration = Duration::from_micros(20);
@@ -54,11 +55,16 @@ pub enum Outcome {
 impl Gate {
     /// Whether it is open.
     pub fn is_open(&self) -> bool {
-        self.open.load(Ordering::Acquire)
+        let open = self.open.load(Ordering::Acquire);
+        if open {
+            tsan::acquire(self);
+        }
+        open
     }
 
     /// Opens it and lets everybody through.
     pub fn open(&self) {
+        tsan::release(self);
         self.open.store(true, Ordering::Release);
         self.nudge();
     }
