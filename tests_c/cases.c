@@ -61,6 +61,22 @@ TEST(case_03_absent_arguments)
     }
 }
 
+/* A copy keeps every bit, of a NaN too. */
+TEST(case_03_copy_keeps_every_f16_pattern)
+{
+    start();
+    Call call = prepare(ACL_FLOAT16, 1, 256, 256);
+    drop(&call, SCALE);
+    drop(&call, SHIFT);
+    drop(&call, GRAD_SCALE);
+    drop(&call, GRAD_SHIFT);
+    for (int64_t k = 0; k < 65536; k++)
+        store_bits(ACL_FLOAT16, call.view[GRAD_OUTPUT].data, k, (uint32_t)k);
+    CHECK_EQ(plan_and_run(&call), 0);
+    CHECK(memcmp(call.view[GRAD_INPUT].data, call.view[GRAD_OUTPUT].data, 131072) == 0);
+    finish(&call);
+}
+
 /* A copy keeps every bit; of a NaN, that it is one. */
 TEST(case_03_copy_keeps_every_16_bit_pattern)
 {

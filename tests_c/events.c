@@ -213,16 +213,18 @@ TEST(async_copy_and_set)
     start();
     Gate gate = GATE_INITIALIZER;
     aclrtStream stream = new_stream();
+    /* So large that memory freed too early is gone from the address space. */
+    const size_t n = 4 << 20, half = n / 2;
     void *a = NULL, *b = NULL, *host = NULL;
-    REQUIRE(aclrtMalloc(&a, 64, ACL_MEM_MALLOC_HUGE_FIRST) == ACL_SUCCESS);
-    REQUIRE(aclrtMalloc(&b, 64, ACL_MEM_MALLOC_HUGE_FIRST) == ACL_SUCCESS);
-    REQUIRE(aclrtMallocHost(&host, 64) == ACL_SUCCESS);
-    memset(host, 1, 64);
-    CHECK_EQ(aclrtMemset(a, 64, 2, 64), ACL_SUCCESS);
+    REQUIRE(aclrtMalloc(&a, n, ACL_MEM_MALLOC_HUGE_FIRST) == ACL_SUCCESS);
+    REQUIRE(aclrtMalloc(&b, n, ACL_MEM_MALLOC_HUGE_FIRST) == ACL_SUCCESS);
+    REQUIRE(aclrtMallocHost(&host, n) == ACL_SUCCESS);
+    memset(host, 1, n);
+    CHECK_EQ(aclrtMemset(a, n, 2, n), ACL_SUCCESS);
     gate_hold(&gate, stream);
-    CHECK_EQ(aclrtMemsetAsync(a, 64, 3, 32, stream), ACL_SUCCESS);
-    CHECK_EQ(aclrtMemcpyAsync(b, 64, a, 64, ACL_MEMCPY_DEVICE_TO_DEVICE, stream), ACL_SUCCESS);
-    CHECK_EQ(aclrtMemcpyAsync(host, 64, b, 64, ACL_MEMCPY_DEVICE_TO_HOST, stream), ACL_SUCCESS);
+    CHECK_EQ(aclrtMemsetAsync(a, n, 3, half, stream), ACL_SUCCESS);
+    CHECK_EQ(aclrtMemcpyAsync(b, n, a, n, ACL_MEMCPY_DEVICE_TO_DEVICE, stream), ACL_SUCCESS);
+    CHECK_EQ(aclrtMemcpyAsync(host, n, b, n, ACL_MEMCPY_DEVICE_TO_HOST, stream), ACL_SUCCESS);
     /* Both are freed while the copies wait. */
     CHECK_EQ(aclrtFree(a), ACL_SUCCESS);
     CHECK_EQ(aclrtFree(b), ACL_SUCCESS);
@@ -230,8 +232,8 @@ TEST(async_copy_and_set)
     gate_open(&gate);
     CHECK_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
     CHECK_EQ(((char *)host)[0], 3);
-    CHECK_EQ(((char *)host)[31], 3);
-    CHECK_EQ(((char *)host)[32], 2);
+    CHECK_EQ(((char *)host)[half - 1], 3);
+    CHECK_EQ(((char *)host)[half], 2);
     CHECK_EQ(aclrtFreeHost(host), ACL_SUCCESS);
 }
 

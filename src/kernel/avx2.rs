@@ -9,7 +9,7 @@ use super::vector::Lanes;
 /// FLOAT: 8 columns; sums in two registers of four `f64`.
 #[derive(Clone, Copy)]
 pub(crate) struct F32;
-/// FLOAT16: 8 columns; sums in one register of eight `f32`.
+/// FLOAT16: 16 columns; sums in two registers of eight `f32`.
 #[derive(Clone, Copy)]
 pub(crate) struct F16;
 /// BFLOAT16: 16 columns, kept as the 8 even ones and the 8 odd ones: taking them apart and putting them together again
@@ -136,52 +136,63 @@ impl Lanes for F32 {
 }
 
 impl Lanes for F16 {
-    const N: usize = 8;
+    const N: usize = 16;
     const SIZE: usize = 2;
-    const STEPS: usize = 4;
+    const STEPS: usize = 2;
     const ONE: u32 = 0x3c00;
-    type Values = __m256;
-    type Sums = __m256;
+    type Values = [__m256; 2];
+    type Sums = [__m256; 2];
 
     #[inline(always)]
-    unsafe fn load(from: *const u8) -> __m256 {
-        // SAFETY: the caller's 8 elements.
-        unsafe { _mm256_cvtph_ps(_mm_loadu_si128(from.cast())) }
+    unsafe fn load(from: *const u8) -> Self::Values {
+        // SAFETY: the caller's 16 elements.
+        unsafe {
+            let low = _mm256_cvtph_ps(_mm_loadu_si128(from.cast()));
+            [low, _mm256_cvtph_ps(_mm_loadu_si128(from.add(16).cast()))]
+        }
     }
     #[inline(always)]
-    unsafe fn store(to: *mut u8, values: __m256) {
-        // SAFETY: the caller's 8 elements.
-        unsafe { _mm_storeu_si128(to.cast(), _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(values)) }
+    unsafe fn store(to: *mut u8, values: Self::Values) {
+        // SAFETY: the caller's 16 elements. One store of 32 bytes: what is read back with another width soon after has to
+        // wait for the cache.
+        unsafe {
+            let low = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(values[0]);
+            let high = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(values[1]);
+            _mm256_storeu_si256(to.cast(), _mm256_set_m128i(high, low));
+        }
     }
     #[inline(always)]
-    unsafe fn product(a: __m256, b: __m256) -> __m256 {
+    unsafe fn product(a: Self::Values, b: Self::Values) -> Self::Values {
         // SAFETY: the tier has AVX2.
-        unsafe { _mm256_mul_ps(a, b) }
+        unsafe { [_mm256_mul_ps(a[0], b[0]), _mm256_mul_ps(a[1], b[1])] }
     }
     #[inline(always)]
-    unsafe fn no_sums() -> __m256 {
+    unsafe fn no_sums() -> Self::Sums {
         // SAFETY: the tier has AVX2.
-        unsafe { _mm256_set1_ps(-0.0) }
+        unsafe { [_mm256_set1_ps(-0.0); 2] }
     }
     #[inline(always)]
-    unsafe fn add_product(sums: __m256, a: __m256, b: __m256) -> __m256 {
+    unsafe fn add_product(sums: Self::Sums, a: Self::Values, b: Self::Values) -> Self::Sums {
         // SAFETY: the tier has FMA.
-        unsafe { _mm256_fmadd_ps(a, b, sums) }
+        unsafe { [_mm256_fmadd_ps(a[0], b[0], sums[0]), _mm256_fmadd_ps(a[1], b[1], sums[1])] }
     }
     #[inline(always)]
-    unsafe fn add(sums: __m256, a: __m256) -> __m256 {
+    unsafe fn add(sums: Self::Sums, a: Self::Values) -> Self::Sums {
         // SAFETY: the tier has AVX2.
-        unsafe { _mm256_add_ps(sums, a) }
+        unsafe { [_mm256_add_ps(sums[0], a[0]), _mm256_add_ps(sums[1], a[1])] }
     }
     #[inline(always)]
-    unsafe fn accumulate(accumulators: *mut f64, sums: __m256) {
-        // SAFETY: the caller's 8 accumulators.
-        unsafe { accumulate8(accumulators, sums) }
+    unsafe fn accumulate(accumulators: *mut f64, sums: Self::Sums) {
+        // SAFETY: the caller's 16 accumulators.
+        unsafe {
+            accumulate8(accumulators, sums[0]);
+            accumulate8(accumulators.add(8), sums[1]);
+        }
     }
     #[inline(always)]
     unsafe fn finish(accumulators: *const f64, to: *mut u8) {
-        // SAFETY: the caller's 8 accumulators and elements.
-        unsafe { Self::store(to, round_to_odd8(accumulators)) }
+        // SAFETY: the caller's 16 accumulators and elements.
+        unsafe { Self::store(to, [round_to_odd8(accumulators), round_to_odd8(accumulators.add(8))]) }
     }
     #[inline(always)]
     unsafe fn prefetch(address: *const u8) {
@@ -429,8 +440,8 @@ pub(crate) unsafe fn reduce<L: Lanes, const INPUT: bool, const SHIFT: bool>(plan
 unsafe fn copy_line<const STREAM: bool>(from: *const u8, to: *mut u8) {
     // SAFETY: the caller's 64 bytes.
     unsafe {
-        let low = _mm256_load_si256(from.cast());
-        let high = _mm256_load_si256(from.add(32).cast());
+        let low = _mm256_loadu_si256(from.cast());
+        let high = _mm256_loadu_si256(from.add(32).cast());
         if STREAM {
             _mm256_stream_si256(to.cast(), low);
             _mm256_stream_si256(to.add(32).cast(), high);

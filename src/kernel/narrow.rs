@@ -44,6 +44,8 @@ pub(crate) struct Tile {
     tiles: [*mut u8; 3],
     /// Scale of each of the tile's columns.
     scale: *mut u8,
+    /// Whether there is no scale, and grad_input a copy.
+    copies: bool,
     /// Group sums of each of the tile's columns.
     sums: [*mut f64; 2],
 }
@@ -56,11 +58,12 @@ impl Tile {
         columns_adjacent: bool,
         tiles: [*mut u8; 3],
         scale: *mut u8,
+        copies: bool,
         sums: [*mut f64; 2],
     ) -> Self {
         let groups = (COLUMNS / hidden / 8 * 8).min(GROUPS);
         let (group_step, column_step) = if columns_adjacent && hidden > 1 { (hidden, 1) } else { (1, groups) };
-        Self { hidden, groups, group_step, column_step, tiles, scale, sums }
+        Self { hidden, groups, group_step, column_step, tiles, scale, copies, sums }
     }
 
     /// Spreads the scale of the real columns, which stand side by side, over the tile's.
@@ -102,8 +105,9 @@ impl Tile {
                     self.sums[1].add(i).write(-0.0);
                 }
                 let [scale_sums, shift_sums] = self.sums;
-                let scale = self.scale;
-                let group = Group { rows: GROUP, grad_output, input, grad_input, scale, scale_sums, shift_sums };
+                let (scale, copies) = (self.scale, self.copies);
+                let group =
+                    Group { rows: GROUP, grad_output, input, grad_input, scale, copies, scale_sums, shift_sums };
                 rows::group::<L, INPUT, SHIFT, false>(&group, blocks);
                 if INPUT {
                     self.fold::<L>(self.sums[0], groups, chunk_sums[0]);

@@ -125,7 +125,9 @@ impl Plan {
         let has_workspace = workspace_bytes(given, true, true) > 0 && !workspace.is_null();
         let can_split = threads > 1 && (no_sums || has_workspace);
         if batch * tiles < wanted {
-            tiles = wanted.div_ceil(batch).min(body.div_ceil(MIN_TILE)).max(tiles);
+            // Chunks first, where they can be shared out: they leave rows long, and long rows are read faster.
+            let splits = if can_split { chunks } else { 1 };
+            tiles = wanted.div_ceil(batch * splits).min(body.div_ceil(MIN_TILE)).max(tiles);
         }
         let tile = body.div_ceil(tiles).next_multiple_of(block.max(LINE / size));
         let tiles = body.div_ceil(tile);

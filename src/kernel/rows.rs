@@ -43,6 +43,8 @@ pub(crate) struct Group {
     pub grad_input: Grid,
     /// Scale of the tile's columns, in blocks.
     pub scale: *const u8,
+    /// Whether grad_input is a copy of grad_output, since there is no scale: bit for bit, NaN payloads too.
+    pub copies: bool,
     /// Accumulators of grad_scale, in blocks.
     pub scale_sums: *mut f64,
     /// Accumulators of grad_shift, in blocks.
@@ -162,9 +164,15 @@ unsafe fn block<L: Lanes, const INPUT: bool, const SHIFT: bool, const STREAM: bo
                 L::accumulate(group.shift_sums.add(at), plain[u]);
             }
         }
+        let (mut from, pitch) = if group.copies {
+            (group.grad_output.base.wrapping_add(offset).cast_const(), group.grad_output.row)
+        } else {
+            (stash.cast_const(), 64)
+        };
         let mut o_row = group.grad_input.base.wrapping_add(offset);
-        for row in 0..group.rows {
-            L::copy_block::<STREAM>(stash.add(row * 64), o_row);
+        for _ in 0..group.rows {
+            L::copy_block::<STREAM>(from, o_row);
+            from = from.wrapping_add(pitch);
             o_row = o_row.wrapping_add(group.grad_input.row);
         }
     }

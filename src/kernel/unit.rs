@@ -79,7 +79,8 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool, const SHIFT: bool, const S
         // With rows shorter than a line, all but the first line of the arrays is free.
         let adjacent = source.views.iter().all(|view| view.stride[2] == 1);
         let narrow_sums = arrays.sums.map(|sums| sums.add(64));
-        let narrow = Tile::new(problem.dims[2], adjacent, arrays.tiles, arrays.scale.add(64), narrow_sums);
+        let copies = problem.scale.is_none();
+        let narrow = Tile::new(problem.dims[2], adjacent, arrays.tiles, arrays.scale.add(64), copies, narrow_sums);
         for b in range.batch.0..range.batch.1 {
             load_scale::<L>(problem.scale.as_ref(), b, first, blocks, arrays.scale);
             if plan.narrow {
@@ -102,7 +103,8 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool, const SHIFT: bool, const S
                         let [grad_output, input, grad_input] = tile.map(|grid| grid.below(row));
                         let [scale_sums, shift_sums] = arrays.chunk_sums;
                         let (rows, scale) = (GROUP.min(count - row), arrays.scale);
-                        let group = Group { rows, grad_output, input, grad_input, scale, scale_sums, shift_sums };
+                        let group =
+                            Group { rows, grad_output, input, grad_input, scale, copies, scale_sums, shift_sums };
                         rows::group::<L, INPUT, SHIFT, STREAM>(&group, blocks);
                     }
                     source.scatter::<L>(&tile, b, start, count);

@@ -56,11 +56,11 @@ pub(crate) trait Lanes: Copy {
     /// Brings a line near, without reading it as far as the program can tell.
     #[inline(always)]
     unsafe fn prefetch(_address: *const u8) {}
-    /// Copies a block's row; past the caches if told, and then `to` is aligned to a line. `from` is always.
+    /// Copies a block's row; past the caches if told, and then `to` is aligned to a line. Both may be the same row.
     #[inline(always)]
     unsafe fn copy_block<const STREAM: bool>(from: *const u8, to: *mut u8) {
         // SAFETY: the caller's block.
-        unsafe { std::ptr::copy_nonoverlapping(from, to, Self::BLOCK * Self::SIZE) }
+        unsafe { std::ptr::copy(from, to, Self::BLOCK * Self::SIZE) }
     }
     /// Orders streamed stores before whatever publishes the result.
     #[inline(always)]
