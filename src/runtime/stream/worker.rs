@@ -27,8 +27,9 @@ fn work(stream: &Arc<Stream>) {
     loop {
         if let Some(entry) = state.begin() {
             queue.mirror(&state);
+            let aborts = queue.aborts();
             drop(state);
-            stream.run(entry);
+            stream.run(entry, aborts);
             state = queue.lock();
             continue;
         }
