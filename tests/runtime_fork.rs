@@ -27,7 +27,7 @@ fn in_fork(body: impl FnOnce()) -> i32 {
         0 => {
             // A child that hangs is killed by the alarm's signal.
             // SAFETY: sets a timer, takes no pointers.
-            unsafe { libc::alarm(60) };
+            unsafe { libc::alarm(20) };
             let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
             // SAFETY: ends the process at once.
             unsafe { libc::_exit(outcome.is_err().into()) }
@@ -39,6 +39,15 @@ fn in_fork(body: impl FnOnce()) -> i32 {
             assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
             status
         }
+    }
+}
+
+/// Tells the load to stop, also where the test has failed: its scope waits for the threads.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -83,6 +92,7 @@ fn a_child_of_a_busy_parent_uses_the_library_afresh() {
     assert_eq!(unsafe { aclInit(std::ptr::null()) }, 0);
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
+        let _stop = Stop(&stop);
         for _ in 0..3 {
             scope.spawn(|| load(&stop));
         }
@@ -148,6 +158,41 @@ fn a_child_of_a_busy_parent_uses_the_library_afresh() {
         assert_eq!(aclDestroyTensor(tensor), 0);
         expect(free(block), 0, "");
         expect(aclrtDestroyStream(held), 0, "");
-        stop.store(true, Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn tables_are_whole_in_a_child() {
+    if !is_child() {
+        in_child("tables_are_whole_in_a_child", &[]);
+        return;
+    }
+    // Threads that do nothing but take and give back handles; more threads than shards in the child, so that each shard
+    // is used there.
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let _stop = Stop(&stop);
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    let tensors: [_; 8] = std::array::from_fn(|_| create_tensor(null_mut()));
+                    tensors.iter().for_each(|tensor| assert_eq!(aclDestroyTensor(*tensor), 0));
+                }
+            });
+        }
+        for round in 0..60 {
+            let status = in_fork(|| {
+                let threads: Vec<_> = (0..20)
+                    .map(|_| {
+                        std::thread::spawn(|| {
+                            let tensor = create_tensor(null_mut());
+                            assert_eq!(aclDestroyTensor(tensor), 0);
+                        })
+                    })
+                    .collect();
+                threads.into_iter().for_each(|thread| thread.join().unwrap());
+            });
+            assert_eq!(status, 0, "round {round}");
+        }
     });
 }

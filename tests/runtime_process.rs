@@ -575,3 +575,25 @@ fn a_thread_past_its_locals_keeps_its_context() {
     });
     assert_eq!(ANSWER.load(Ordering::SeqCst), 1);
 }
+
+#[test]
+fn a_second_copy_of_the_library_is_noticed_at_load() {
+    const TEST: &str = "a_second_copy_of_the_library_is_noticed_at_load";
+    let library = std::env::current_exe().unwrap().with_file_name("libaclnn_modulate.so");
+    let copy = |n| std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("libcopy_{n}.so"));
+    if !is_child() {
+        for n in 0..2 {
+            std::fs::copy(&library, copy(n)).unwrap();
+        }
+        let (_, stderr) = in_child(TEST, &[("ASCEND_GLOBAL_LOG_LEVEL", "2")]);
+        let warnings: Vec<_> = stderr.lines().filter(|line| line.contains("is loaded, too")).collect();
+        assert_eq!(warnings.len(), 1, "{stderr}");
+        assert!(warnings[0].contains("libcopy_0.so"), "{stderr}");
+        return;
+    }
+    for n in [0, 0, 1] {
+        let path = CString::new(copy(n).to_str().unwrap()).unwrap();
+        // SAFETY: a C string; what the library does at load is under test.
+        assert!(!unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) }.is_null());
+    }
+}

@@ -8,7 +8,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{callback, device, init, log, memory, messages, parameters, record, stream};
+use super::{callback, copies, device, init, log, memory, messages, parameters, record, stream};
 use crate::op::modulate_backward;
 use crate::{config, epoch, tensor, tsan};
 
@@ -33,6 +33,7 @@ thread_local! {
 static REGISTER: extern "C" fn() = {
     extern "C" fn register() {
         tsan::look_for_it();
+        copies::warn_of_another();
         // SAFETY: the handlers live as long as the process, since the library is never unloaded.
         unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
     }

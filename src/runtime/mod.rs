@@ -3,6 +3,7 @@
 pub mod callback;
 pub mod check;
 pub mod context;
+mod copies;
 pub mod device;
 pub mod dump;
 pub mod event;

@@ -69,18 +69,21 @@ pub fn allocate(request: Request) -> Result<usize> {
     }
     let total = limits::total();
     let checked_len = size.checked_next_multiple_of(GRANULE).and_then(|len| len.checked_add(request.padding));
-    let live = LIVE_BYTES.load(Ordering::Relaxed);
-    let fits = |len: &usize| live.checked_add(*len).is_some_and(|sum| sum <= total);
-    let checked_len = checked_len.filter(fits).ok_or_else(|| {
-        Error::OutOfMemory(format!(
+    let with = |live: usize| live.checked_add(checked_len?).filter(|sum| *sum <= total);
+    let reserved = LIVE_BYTES.fetch_update(Ordering::Relaxed, Ordering::Relaxed, with);
+    let (Some(checked_len), Ok(_)) = (checked_len, reserved) else {
+        let live = LIVE_BYTES.load(Ordering::Relaxed);
+        return Err(Error::OutOfMemory(format!(
             "size is {size}: with the {live} bytes that are live that is more than the {total} bytes that this machine \
              (or this process's cgroup) has"
-        ))
-    })?;
-    let mapping = Mapping::new(checked_len, request.kind, device.unsigned_abs(), request.huge_pages)
-        .ok_or_else(|| Error::OutOfMemory(format!("size is {size}: the system has no memory left for it")))?;
+        )));
+    };
+    let mapping =
+        Mapping::new(checked_len, request.kind, device.unsigned_abs(), request.huge_pages).ok_or_else(|| {
+            LIVE_BYTES.fetch_sub(checked_len, Ordering::Relaxed);
+            Error::OutOfMemory(format!("size is {size}: the system has no memory left for it"))
+        })?;
     let start = mapping.block().start;
-    LIVE_BYTES.fetch_add(checked_len, Ordering::Relaxed);
     REGISTRY.insert(mapping);
     Ok(start)
 }

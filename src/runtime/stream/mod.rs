@@ -1,5 +1,6 @@
 //! Streams: in-order queues of work, each with a thread of its own.
 
+mod inside;
 mod queue;
 mod task;
 mod worker;
@@ -8,7 +9,7 @@ use std::sync::atomic::{AtomicI32, Ordering, fence};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-pub use queue::{as_callback_of, inside};
+pub use inside::{as_callback_of, inside};
 pub use task::{HostFunc, Task, Work};
 
 use super::context::{self, Context};
@@ -276,5 +277,5 @@ pub(super) fn hold(held: &mut fork::Held) {
 
 /// In a forked child: it is inside no stream's callback, whatever its parent's thread was doing.
 pub(super) fn start_afresh() {
-    queue::leave_callback();
+    inside::leave_callback();
 }

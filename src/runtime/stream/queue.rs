@@ -1,6 +1,5 @@
 //! A stream's queue: in what order tasks run, who runs them, and what is left of them when they failed.
 
-use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,12 +10,12 @@ use std::time::Instant;
 use arrayvec::ArrayVec;
 
 use super::task::{Task, Work};
-use super::{Stream, worker};
+use super::{Stream, as_callback_of, inside, worker};
 use crate::api::guard::panic_text;
 use crate::error::{Error, Result};
-use crate::handle::Handle;
 use crate::runtime::gate::spin_until;
 use crate::runtime::memory::{Block, Kept, Kind, find_block};
+use crate::runtime::record::Record;
 use crate::runtime::{check, fault, log};
 use crate::sync::{Condvar, Mutex, MutexGuard};
 
@@ -59,7 +58,7 @@ pub(super) struct State {
     /// What the task that runs now touches; `None` where none runs.
     running: Option<Footprint>,
     /// What the task that runs now waits for, to be nudged when it is to give up.
-    awaited: Option<Arc<crate::runtime::record::Record>>,
+    awaited: Option<Arc<Record>>,
     /// Tasks that were ever queued; the last one's number.
     submitted: u64,
     /// The tasks up to this number are over. The one that runs has the next number.
@@ -155,6 +154,11 @@ impl Queue {
         self.state.lock()
     }
 
+    /// How often pending work was dropped. It changes under the lock only.
+    pub(super) fn aborts(&self) -> u64 {
+        self.aborts.load(Ordering::Acquire)
+    }
+
     /// Whether the worker has something to do; read without the lock.
     pub(super) fn is_ready(&self) -> bool {
         self.ready.load(Ordering::Acquire)
@@ -164,33 +168,6 @@ impl Queue {
         self.ready.store(state.is_ready() || state.closing, Ordering::Release);
         self.finished.store(state.finished, Ordering::Release);
     }
-}
-
-thread_local! {
-    /// The stream whose callback or host function this thread is inside of.
-    static INSIDE: Cell<Handle> = const { Cell::new(Handle::NULL) };
-}
-
-/// The stream whose callback or host function this thread is inside of; NULL outside.
-pub fn inside() -> Handle {
-    INSIDE.try_with(Cell::get).unwrap_or(Handle::NULL)
-}
-
-/// Forgets which callback this thread is inside of (in a forked child).
-pub(super) fn leave_callback() {
-    let _ = INSIDE.try_with(|inside| inside.set(Handle::NULL));
-}
-
-/// Runs a caller's function as a callback of a stream.
-pub fn as_callback_of<R>(stream: Handle, body: impl FnOnce() -> R) -> R {
-    struct Restore(Handle);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            let _ = INSIDE.try_with(|inside| inside.set(self.0));
-        }
-    }
-    let _restore = Restore(INSIDE.try_with(|inside| inside.replace(stream)).unwrap_or(Handle::NULL));
-    body()
 }
 
 impl Stream {
@@ -221,8 +198,9 @@ impl Stream {
             state.submitted += 1;
             let number = state.submitted;
             host_memory.into_iter().for_each(|finding| state.find(finding));
+            let aborts = self.queue.aborts();
             drop(state);
-            let outcome = self.attempt(&work, true);
+            let outcome = self.attempt(&work, true, aborts);
             self.complete(outcome);
             return Ok(number);
         }
@@ -269,8 +247,8 @@ impl Stream {
         ranges.filter_map(finding).collect()
     }
 
-    /// Runs a task that [`State::begin`] returned.
-    pub(super) fn run(&self, entry: Entry) {
+    /// Runs a task that [`State::begin`] returned. `aborts`: as of then; a later one makes the task give up waiting.
+    pub(super) fn run(&self, entry: Entry, aborts: u64) {
         let Entry { work, faulty, .. } = entry;
         let stopped = self.queue.lock().has_stopped();
         let outcome = if faulty {
@@ -278,7 +256,7 @@ impl Stream {
         } else if stopped && !work.survives_failure() {
             Ok(())
         } else {
-            self.attempt(&work, false)
+            self.attempt(&work, false, aborts)
         };
         if outcome.is_err() {
             work.abandon();
@@ -288,9 +266,8 @@ impl Stream {
         self.complete(outcome);
     }
 
-    fn attempt(&self, work: &Work, inline: bool) -> Result<()> {
-        let aborts = self.queue.aborts.load(Ordering::Acquire);
-        let give_up = || self.queue.aborts.load(Ordering::Acquire) != aborts;
+    fn attempt(&self, work: &Work, inline: bool, aborts: u64) -> Result<()> {
+        let give_up = || self.queue.aborts() != aborts;
         let body = || match work {
             Work::HostFunc(_) => as_callback_of(self.handle, || work.execute(inline, give_up)),
             _ => work.execute(inline, give_up),
@@ -355,7 +332,7 @@ impl Stream {
     pub fn wait_for(&self, number: u64, deadline: Option<Instant>) -> Result<()> {
         self.refuse_inside("waited for")?;
         let done = || self.queue.finished.load(Ordering::Acquire) >= number;
-        let aborts = self.queue.aborts.load(Ordering::Acquire);
+        let aborts = self.queue.aborts();
         let mut state = self.queue.lock();
         if state.finished < number {
             drop(state);
@@ -375,7 +352,7 @@ impl Stream {
             state.waiters -= 1;
         }
         drop(state);
-        if self.queue.aborts.load(Ordering::Acquire) != aborts {
+        if self.queue.aborts() != aborts {
             return Err(Error::StreamAborted(format!("stream {} was aborted while it was waited for", self.id)));
         }
         Ok(())
@@ -393,7 +370,7 @@ impl Stream {
 
     /// How often its pending work was dropped.
     pub fn aborts(&self) -> u64 {
-        self.queue.aborts.load(Ordering::Acquire)
+        self.queue.aborts()
     }
 
     /// Whether later tasks are dropped after a failure, until it was reported.

@@ -11,7 +11,7 @@ use crate::runtime::gate::spin_until;
 use crate::runtime::thread;
 
 /// How long an idle worker stays.
-const RETIREMENT: Duration = Duration::from_secs(10);
+const RETIREMENT: Duration = if cfg!(test) { Duration::from_millis(5) } else { Duration::from_secs(10) };
 
 /// Starts the worker. The caller holds the queue's lock, and notes that there is one.
 pub(super) fn start(stream: &Stream) -> Result<()> {
@@ -27,8 +27,9 @@ fn work(stream: &Arc<Stream>) {
     loop {
         if let Some(entry) = state.begin() {
             queue.mirror(&state);
+            let aborts = queue.aborts();
             drop(state);
-            stream.run(entry);
+            stream.run(entry, aborts);
             state = queue.lock();
             continue;
         }
@@ -56,5 +57,39 @@ fn work(stream: &Arc<Stream>) {
             }
             state = queue.wake_worker.wait_until(state, Some(deadline));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::c_void;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::super::{Config, HostFunc, Task, Work, create, destroy_handle, resolve};
+    use super::*;
+    use crate::runtime::context;
+
+    #[test]
+    fn an_idle_worker_retires_and_another_takes_over() {
+        static RAN: AtomicUsize = AtomicUsize::new(0);
+        unsafe extern "C" fn count(_: *mut c_void) {
+            RAN.fetch_add(1, Ordering::SeqCst);
+        }
+        let context = context::create_explicit(0).unwrap();
+        let handle = create(Config::default()).unwrap();
+        let stream = resolve(handle).unwrap();
+        for round in 1..=3 {
+            // SAFETY: the function takes any argument, on any thread.
+            let function = unsafe { HostFunc::new(count, std::ptr::null_mut()) };
+            stream.submit(Task::without_memory(Work::HostFunc(function)), || Ok(())).unwrap();
+            stream.synchronize(None).unwrap();
+            assert_eq!(RAN.load(Ordering::SeqCst), round);
+            // No deadline of its own: the test hangs, and is seen to, if the worker stays.
+            while stream.queue.lock().worker != Worker::None {
+                std::thread::yield_now();
+            }
+        }
+        destroy_handle(handle, false).unwrap();
+        context::destroy(context).unwrap();
     }
 }
