@@ -20,9 +20,9 @@ pub(crate) type Reduce = unsafe fn(&Plan, &mut Scratch);
 pub(crate) struct Kernel {
     /// Columns of a block.
     pub block: usize,
-    /// By whether grad_scale and grad_shift are wanted, and whether stores stream.
-    pub units: [[[RunUnit; 2]; 2]; 2],
-    pub reduces: [[Reduce; 2]; 2],
+    /// By whether grad_scale is wanted, for which input is read.
+    pub units: [RunUnit; 2],
+    pub reduce: Reduce,
 }
 
 /// The loops for a tier, which the CPU must have, and a type.
@@ -31,20 +31,8 @@ pub(crate) fn kernel(tier: Tier, dtype: FloatType) -> Kernel {
         ($isa:ident, $lanes:ty) => {
             Kernel {
                 block: <$lanes>::BLOCK,
-                units: [
-                    [
-                        [$isa::unit::<$lanes, false, false, false>, $isa::unit::<$lanes, false, false, true>],
-                        [$isa::unit::<$lanes, false, true, false>, $isa::unit::<$lanes, false, true, true>],
-                    ],
-                    [
-                        [$isa::unit::<$lanes, true, false, false>, $isa::unit::<$lanes, true, false, true>],
-                        [$isa::unit::<$lanes, true, true, false>, $isa::unit::<$lanes, true, true, true>],
-                    ],
-                ],
-                reduces: [
-                    [$isa::reduce::<$lanes, false, false>, $isa::reduce::<$lanes, false, true>],
-                    [$isa::reduce::<$lanes, true, false>, $isa::reduce::<$lanes, true, true>],
-                ],
+                units: [$isa::unit::<$lanes, false>, $isa::unit::<$lanes, true>],
+                reduce: $isa::reduce::<$lanes>,
             }
         };
     }

@@ -156,8 +156,7 @@ pub struct Tuning {
 pub unsafe fn run_tuned(tuning: &Tuning, problem: &ModulateBackward, workspace: *mut u8) {
     let kernel = dispatch::kernel(tuning.tier, problem.dtype);
     let plan = Plan::new(problem, workspace, tuning.threads, tuning.stores, kernel.block);
-    let (input, shift) = (usize::from(problem.grad_scale.is_some()), usize::from(problem.grad_shift.is_some()));
-    let unit = kernel.units[input][shift][usize::from(plan.streaming)];
+    let unit = kernel.units[usize::from(problem.grad_scale.is_some())];
     let run_unit = |index: usize, scratch: &mut Scratch| {
         let _mode = DefaultMode::enter();
         // SAFETY: the caller's promise covers the plan; the pool runs each unit once.
@@ -171,6 +170,6 @@ pub unsafe fn run_tuned(tuning: &Tuning, problem: &ModulateBackward, workspace: 
     if !plan.workspace.is_null() {
         let _mode = DefaultMode::enter();
         // SAFETY: as above, and all units have run.
-        Scratch::with(|scratch| unsafe { kernel.reduces[input][shift](&plan, scratch) });
+        Scratch::with(|scratch| unsafe { (kernel.reduce)(&plan, scratch) });
     }
 }

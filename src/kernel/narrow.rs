@@ -81,7 +81,7 @@ impl Tile {
 
     /// Runs the whole groups among `count` rows of the views, and returns how many rows that were.
     #[inline(always)]
-    pub(crate) unsafe fn run<L: Lanes, const INPUT: bool, const SHIFT: bool>(
+    pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(
         &self,
         views: [Grid; 3],
         count: usize,
@@ -106,15 +106,22 @@ impl Tile {
                 }
                 let [scale_sums, shift_sums] = self.sums;
                 let (scale, copies) = (self.scale, self.copies);
-                let group =
-                    Group { rows: GROUP, grad_output, input, grad_input, scale, copies, scale_sums, shift_sums };
-                rows::group::<L, INPUT, SHIFT, false>(&group, blocks);
+                let group = Group {
+                    rows: GROUP,
+                    grad_output,
+                    input,
+                    grad_input,
+                    scale,
+                    streams: false,
+                    copies,
+                    scale_sums,
+                    shift_sums,
+                };
+                rows::group::<L, INPUT>(&group, blocks);
                 if INPUT {
                     self.fold::<L>(self.sums[0], groups, chunk_sums[0]);
                 }
-                if SHIFT {
-                    self.fold::<L>(self.sums[1], groups, chunk_sums[1]);
-                }
+                self.fold::<L>(self.sums[1], groups, chunk_sums[1]);
                 self.copy::<L, false>(views[2], grad_input, groups);
             }
         }

@@ -21,8 +21,8 @@
 //!   in cache.
 //! - Software prefetch, 256 bytes ahead in each row: rows of 1152 FLOAT went from 1.7 to 1.4; 512 bytes gave 1.5. The
 //!   hardware's prefetchers follow fewer streams than the 16 there are.
-//! - Fewer rows at a time, with the group's sums kept in memory in between, was slower everywhere once the first point was
-//!   found: 4 rows 1.5 to 2.0, 2 rows 1.5 to 2.2, 1 row 1.6 to 2.5, over widths of 1 to 4 KiB.
+//! - The sums of grad_output are made even where nobody wants grad_shift, and whether stores stream is asked for each block:
+//!   both cost less than what other copies of this code would in size and compile time.
 
 use super::pack::Grid;
 use super::vector::{Lanes, MAX_STEPS};
@@ -43,6 +43,8 @@ pub(crate) struct Group {
     pub grad_input: Grid,
     /// Scale of the tile's columns, in blocks.
     pub scale: *const u8,
+    /// Whether full blocks of grad_input are stored past the caches; they are aligned to lines then.
+    pub streams: bool,
     /// Whether grad_input is a copy of grad_output, since there is no scale: bit for bit, NaN payloads too.
     pub copies: bool,
     /// Accumulators of grad_scale, in blocks.
@@ -90,36 +92,28 @@ impl Blocks {
 ///
 /// # Safety
 ///
-/// The grids hold `rows` rows of the blocks' columns, side by side; scale and accumulators hold all blocks. Where `STREAM`,
-/// full blocks of grad_input are aligned to lines.
+/// The grids hold `rows` rows of the blocks' columns, side by side; scale and accumulators hold all blocks.
 #[inline(always)]
-pub(crate) unsafe fn group<L: Lanes, const INPUT: bool, const SHIFT: bool, const STREAM: bool>(
-    group: &Group,
-    blocks: Blocks,
-) {
+pub(crate) unsafe fn group<L: Lanes, const INPUT: bool>(group: &Group, blocks: Blocks) {
     let full = usize::from(blocks.head > 0);
     // SAFETY: blocks and columns as the caller promises.
     unsafe {
         if blocks.head > 0 {
-            edge::<L, INPUT, SHIFT>(group, 0, blocks.head, 0);
+            edge::<L, INPUT>(group, 0, blocks.head, 0);
         }
         for i in 0..blocks.full {
-            block::<L, INPUT, SHIFT, STREAM>(group, blocks.head + i * L::BLOCK, full + i);
+            block::<L, INPUT>(group, blocks.head + i * L::BLOCK, full + i);
         }
         if blocks.tail > 0 {
             let column = blocks.head + blocks.full * L::BLOCK;
-            edge::<L, INPUT, SHIFT>(group, column, blocks.tail, full + blocks.full);
+            edge::<L, INPUT>(group, column, blocks.tail, full + blocks.full);
         }
     }
 }
 
 /// A full block, from column `column` on.
 #[inline(always)]
-unsafe fn block<L: Lanes, const INPUT: bool, const SHIFT: bool, const STREAM: bool>(
-    group: &Group,
-    column: usize,
-    index: usize,
-) {
+unsafe fn block<L: Lanes, const INPUT: bool>(group: &Group, column: usize, index: usize) {
     let offset = column * L::SIZE;
     let step = L::N * L::SIZE;
     let mut stash = std::mem::MaybeUninit::<Buffer>::uninit();
@@ -146,9 +140,7 @@ unsafe fn block<L: Lanes, const INPUT: bool, const SHIFT: bool, const STREAM: bo
                 if INPUT {
                     products[u] = L::add_product(products[u], g, L::load(x_row.add(u * step)));
                 }
-                if SHIFT {
-                    plain[u] = L::add(plain[u], g);
-                }
+                plain[u] = L::add(plain[u], g);
                 L::store(o_row.add(u * step), L::product(g, factors[u]));
             }
             g_row = g_row.wrapping_add(group.grad_output.row);
@@ -160,9 +152,7 @@ unsafe fn block<L: Lanes, const INPUT: bool, const SHIFT: bool, const STREAM: bo
             if INPUT {
                 L::accumulate(group.scale_sums.add(at), products[u]);
             }
-            if SHIFT {
-                L::accumulate(group.shift_sums.add(at), plain[u]);
-            }
+            L::accumulate(group.shift_sums.add(at), plain[u]);
         }
         let (mut from, pitch) = if group.copies {
             (group.grad_output.base.wrapping_add(offset).cast_const(), group.grad_output.row)
@@ -171,7 +161,11 @@ unsafe fn block<L: Lanes, const INPUT: bool, const SHIFT: bool, const STREAM: bo
         };
         let mut o_row = group.grad_input.base.wrapping_add(offset);
         for _ in 0..group.rows {
-            L::copy_block::<STREAM>(from, o_row);
+            if group.streams {
+                L::copy_block::<true>(from, o_row);
+            } else {
+                L::copy_block::<false>(from, o_row);
+            }
             from = from.wrapping_add(pitch);
             o_row = o_row.wrapping_add(group.grad_input.row);
         }
@@ -184,16 +178,11 @@ struct Buffer([u8; 8 * 64]);
 
 /// A block that is not full: through buffers, so that nothing beyond its columns is touched.
 #[inline(always)]
-unsafe fn edge<L: Lanes, const INPUT: bool, const SHIFT: bool>(
-    group: &Group,
-    column: usize,
-    columns: usize,
-    index: usize,
-) {
+unsafe fn edge<L: Lanes, const INPUT: bool>(group: &Group, column: usize, columns: usize, index: usize) {
     let mut buffers = [const { Buffer([0; 512]) }; 3];
     let [g, x, o] = &mut buffers;
     let grid = |buffer: &mut Buffer| Grid { base: buffer.0.as_mut_ptr(), row: 64, column: L::SIZE };
-    let inner = Group { grad_output: grid(g), input: grid(x), grad_input: grid(o), ..*group };
+    let inner = Group { grad_output: grid(g), input: grid(x), grad_input: grid(o), streams: false, ..*group };
     // SAFETY: the caller's columns and rows; a block's row is at most 64 bytes.
     unsafe {
         for row in 0..group.rows {
@@ -202,7 +191,7 @@ unsafe fn edge<L: Lanes, const INPUT: bool, const SHIFT: bool>(
                 copy_short(group.input.at(row, column), inner.input.at(row, 0), columns * L::SIZE);
             }
         }
-        block::<L, INPUT, SHIFT, false>(&inner, 0, index);
+        block::<L, INPUT>(&inner, 0, index);
         for row in 0..group.rows {
             copy_short(inner.grad_input.at(row, 0), group.grad_input.at(row, column), columns * L::SIZE);
         }

@@ -125,13 +125,9 @@ sixteen_bit!(Bf16, 0x3f80, element::bf16_to_f32, element::f32_to_bf16, element::
 /// # Safety
 ///
 /// As there.
-pub(crate) unsafe fn unit<L: Lanes, const INPUT: bool, const SHIFT: bool, const STREAM: bool>(
-    plan: &Plan,
-    unit: usize,
-    scratch: &mut Scratch,
-) {
+pub(crate) unsafe fn unit<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, scratch: &mut Scratch) {
     // SAFETY: as the caller promises.
-    unsafe { super::unit::run::<L, INPUT, SHIFT, STREAM>(plan, unit, scratch) }
+    unsafe { super::unit::run::<L, INPUT>(plan, unit, scratch) }
 }
 
 /// [`super::unit::reduce`], compiled for this tier.
@@ -139,7 +135,7 @@ pub(crate) unsafe fn unit<L: Lanes, const INPUT: bool, const SHIFT: bool, const 
 /// # Safety
 ///
 /// As there.
-pub(crate) unsafe fn reduce<L: Lanes, const INPUT: bool, const SHIFT: bool>(plan: &Plan, scratch: &mut Scratch) {
+pub(crate) unsafe fn reduce<L: Lanes>(plan: &Plan, scratch: &mut Scratch) {
     // SAFETY: as the caller promises.
-    unsafe { super::unit::reduce::<L, INPUT, SHIFT>(plan, scratch) }
+    unsafe { super::unit::reduce::<L>(plan, scratch) }
 }

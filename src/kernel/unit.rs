@@ -19,7 +19,7 @@ use super::plan::{CHUNK, GROUP, MAX_TILE, Plan};
 use super::rows::{self, Blocks, Group};
 use super::scratch::Scratch;
 use super::vector::Lanes;
-use super::{View2, View3};
+use super::{ModulateBackward, View2, View3};
 
 /// Rows that are gathered in one go: for 16-bit types they are two lines of a transposed view, for FLOAT too.
 const fn tile_rows(size: usize) -> usize {
@@ -60,11 +60,7 @@ impl Arrays {
 ///
 /// The plan's addresses may be used, no other unit of the same number runs, and the CPU has the tier's instructions.
 #[inline(always)]
-pub(crate) unsafe fn run<L: Lanes, const INPUT: bool, const SHIFT: bool, const STREAM: bool>(
-    plan: &Plan,
-    unit: usize,
-    scratch: &mut Scratch,
-) {
+pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, scratch: &mut Scratch) {
     let arrays = Arrays::new(scratch);
     let range = plan.unit(unit);
     let problem = &plan.problem;
@@ -87,14 +83,14 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool, const SHIFT: bool, const S
                 narrow.spread_scale::<L>(arrays.scale);
             }
             if whole && !single {
-                clear::<INPUT, SHIFT>(arrays.sums, room);
+                clear(arrays.sums, room);
             }
             for chunk in range.chunks.0..range.chunks.1 {
-                clear::<INPUT, SHIFT>(arrays.chunk_sums, room);
+                clear(arrays.chunk_sums, room);
                 let mut rows = (chunk * CHUNK, problem.dims[1].min((chunk + 1) * CHUNK));
                 if plan.narrow {
                     let views = [0, 1, 2].map(|tensor| source.grid(tensor, b, rows.0));
-                    rows.0 += narrow.run::<L, INPUT, SHIFT>(views, rows.1 - rows.0, arrays.chunk_sums);
+                    rows.0 += narrow.run::<L, INPUT>(views, rows.1 - rows.0, arrays.chunk_sums);
                 }
                 for start in (rows.0..rows.1).step_by(source.step) {
                     let count = source.step.min(rows.1 - start);
@@ -103,9 +99,18 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool, const SHIFT: bool, const S
                         let [grad_output, input, grad_input] = tile.map(|grid| grid.below(row));
                         let [scale_sums, shift_sums] = arrays.chunk_sums;
                         let (rows, scale) = (GROUP.min(count - row), arrays.scale);
-                        let group =
-                            Group { rows, grad_output, input, grad_input, scale, copies, scale_sums, shift_sums };
-                        rows::group::<L, INPUT, SHIFT, STREAM>(&group, blocks);
+                        let group = Group {
+                            rows,
+                            grad_output,
+                            input,
+                            grad_input,
+                            scale,
+                            streams: plan.streaming,
+                            copies,
+                            scale_sums,
+                            shift_sums,
+                        };
+                        rows::group::<L, INPUT>(&group, blocks);
                     }
                     source.scatter::<L>(&tile, b, start, count);
                 }
@@ -113,7 +118,7 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool, const SHIFT: bool, const S
                     // One chunk's sums are the sums.
                     break;
                 }
-                for gradient in gradients::<INPUT, SHIFT>() {
+                for gradient in gradients(problem) {
                     if whole {
                         add_sums(arrays.sums[gradient], arrays.chunk_sums[gradient], room);
                     } else {
@@ -124,10 +129,10 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool, const SHIFT: bool, const S
             }
             if whole {
                 let sums = if single { arrays.chunk_sums } else { arrays.sums };
-                finish::<L, INPUT, SHIFT>(plan, b, first, blocks, sums);
+                finish::<L>(plan, b, first, blocks, sums);
             }
         }
-        if STREAM {
+        if plan.streaming {
             L::fence();
         }
     }
@@ -139,7 +144,7 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool, const SHIFT: bool, const S
 ///
 /// As for [`run`], and all units have run.
 #[inline(always)]
-pub(crate) unsafe fn reduce<L: Lanes, const INPUT: bool, const SHIFT: bool>(plan: &Plan, scratch: &mut Scratch) {
+pub(crate) unsafe fn reduce<L: Lanes>(plan: &Plan, scratch: &mut Scratch) {
     let arrays = Arrays::new(scratch);
     for tile in 0..plan.tiles {
         let (first, end) = plan.unit(tile).columns;
@@ -147,23 +152,23 @@ pub(crate) unsafe fn reduce<L: Lanes, const INPUT: bool, const SHIFT: bool>(plan
         for b in 0..plan.problem.dims[0] {
             // SAFETY: all indices come from the plan's dims; the arrays have room for a tile.
             unsafe {
-                clear::<INPUT, SHIFT>(arrays.sums, blocks.count() * L::BLOCK);
+                clear(arrays.sums, blocks.count() * L::BLOCK);
                 for chunk in 0..plan.chunks {
-                    for gradient in gradients::<INPUT, SHIFT>() {
+                    for gradient in gradients(&plan.problem) {
                         let from = plan.chunk_sums(gradient, b, chunk, first);
                         add_saved_sums::<L>(from, blocks, arrays.sums[gradient]);
                     }
                 }
-                finish::<L, INPUT, SHIFT>(plan, b, first, blocks, arrays.sums);
+                finish::<L>(plan, b, first, blocks, arrays.sums);
             }
         }
     }
 }
 
-/// The gradients that are summed: 0 is grad_scale, 1 is grad_shift.
+/// The gradients that are wanted: 0 is grad_scale, 1 is grad_shift.
 #[inline(always)]
-fn gradients<const INPUT: bool, const SHIFT: bool>() -> std::ops::Range<usize> {
-    usize::from(!INPUT)..1 + usize::from(SHIFT)
+fn gradients(problem: &ModulateBackward) -> std::ops::Range<usize> {
+    usize::from(problem.grad_scale.is_none())..1 + usize::from(problem.grad_shift.is_some())
 }
 
 /// Where the groups of rows come from and go to: straight from the views, or by way of tiles.
@@ -271,11 +276,11 @@ unsafe fn view_row<L: Lanes>(view: &View2, b: usize, column: usize) -> Grid {
 
 /// Makes all sums -0.0: the start that changes no first term.
 #[inline(always)]
-unsafe fn clear<const INPUT: bool, const SHIFT: bool>(sums: [*mut f64; 2], room: usize) {
-    for gradient in gradients::<INPUT, SHIFT>() {
+unsafe fn clear(sums: [*mut f64; 2], room: usize) {
+    for sums in sums {
         for i in 0..room {
             // SAFETY: the caller's array.
-            unsafe { sums[gradient].add(i).write(-0.0) }
+            unsafe { sums.add(i).write(-0.0) }
         }
     }
 }
@@ -322,15 +327,9 @@ unsafe fn add_saved_sums<L: Lanes>(from: *const u8, blocks: Blocks, sums: *mut f
 
 /// Rounds a tile's sums and writes them to the gradients that are wanted.
 #[inline(always)]
-unsafe fn finish<L: Lanes, const INPUT: bool, const SHIFT: bool>(
-    plan: &Plan,
-    b: usize,
-    first: usize,
-    blocks: Blocks,
-    sums: [*mut f64; 2],
-) {
+unsafe fn finish<L: Lanes>(plan: &Plan, b: usize, first: usize, blocks: Blocks, sums: [*mut f64; 2]) {
     let views = [plan.problem.grad_scale.as_ref(), plan.problem.grad_shift.as_ref()];
-    for gradient in gradients::<INPUT, SHIFT>() {
+    for gradient in gradients(&plan.problem) {
         let Some(view) = views[gradient] else { continue };
         for block in 0..blocks.count() {
             let (column, columns) = blocks.columns::<L>(block);
