@@ -52,6 +52,16 @@ impl Footprint {
     pub fn overlaps_itself(&self) -> bool {
         let mut dims = self.dims.clone();
         dims.sort_unstable_by_key(|(_, stride)| std::cmp::Reverse(*stride));
+        // Nested strides, the usual case: each steps over all that the smaller ones reach.
+        let mut reach = self.element;
+        let nested = dims.iter().rev().all(|(length, stride)| {
+            let steps_over = *stride >= reach;
+            reach += (length - 1) * stride;
+            steps_over
+        });
+        if nested {
+            return false;
+        }
         let mut steps = STEP_LIMIT;
         // Two elements that share memory differ first in some dim, going from the largest stride down.
         (0..dims.len()).any(|first| {

@@ -5,7 +5,7 @@ use crate::dtype::FloatType;
 use crate::error::{Error, Result};
 use crate::kernel::{View2, View3};
 use crate::op::overlap::Footprint;
-use crate::runtime::memory;
+use crate::runtime::memory::{self, Block};
 use crate::shape::{self, Shape};
 use crate::tensor::Tensor;
 
@@ -15,8 +15,8 @@ pub struct Operand {
     argument: usize,
     /// Address of the storage; the view begins `offset` bytes later. May be NULL until the run.
     address: *mut u8,
-    /// Whether the address lay in a block of ours when it was recorded.
-    in_block: bool,
+    /// The block of ours that the address lay in when it was recorded.
+    block: Option<Block>,
     offset: usize,
     /// Bytes from the view's first to behind its last.
     extent: usize,
@@ -75,9 +75,9 @@ impl Operand {
         if address.addr().checked_add(end).is_none() {
             return Err(too_far());
         }
-        let in_block = memory::find_block(address.addr()).is_some();
+        let block = memory::find_block(address.addr());
         let rank = tensor.view_dims().len();
-        Ok(Self { argument, address, in_block, offset, extent, element, rank, dims, strides })
+        Ok(Self { argument, address, block, offset, extent, element, rank, dims, strides })
     }
 
     /// The argument's name in the prototype.
@@ -87,8 +87,7 @@ impl Operand {
 
     /// The same view at another address.
     pub fn at(&self, address: *mut u8) -> Self {
-        let in_block = memory::find_block(address.addr()).is_some();
-        Self { address, in_block, ..self.clone() }
+        Self { address, block: memory::find_block(address.addr()), ..self.clone() }
     }
 
     /// Whether the data address is known yet.
@@ -103,10 +102,14 @@ impl Operand {
         start..start.saturating_add(self.extent)
     }
 
-    /// Refuses a view that leaves the block that its address lies in. Addresses in no block are trusted, and a NULL one
-    /// is left to the run.
+    /// Refuses a view that leaves the block that its address lay in when it was recorded. Addresses in no block are
+    /// trusted, and a NULL one is left to the run.
     pub fn check_block(&self) -> Result<()> {
-        let Some(block) = memory::find_block(self.address.addr()) else { return Ok(()) };
+        self.check_inside(self.block)
+    }
+
+    fn check_inside(&self, block: Option<Block>) -> Result<()> {
+        let Some(block) = block else { return Ok(()) };
         let bytes = self.bytes();
         let end = block.start.saturating_add(block.checked_len);
         if bytes.end <= end {
@@ -130,14 +133,15 @@ impl Operand {
                  or set it with aclSetInputTensorAddr or aclSetOutputTensorAddr on a repeatable executor"
             )));
         }
-        if self.in_block && memory::find_block(self.address.addr()).is_none() {
+        let block = memory::find_block(self.address.addr());
+        if self.block.is_some() && block.is_none() {
             return Err(Error::InvalidArgument(format!(
                 "{name} has data address {:p}, in memory that was freed since it was given, expected memory that lives \
                  until the operator has run",
                 self.address
             )));
         }
-        self.check_block()
+        self.check_inside(block)
     }
 
     /// The memory of the view, for the overlap rules.
