@@ -35,12 +35,13 @@ TEST(message_format)
     check_line(messages(), "EE1001", "aclrtSynchronizeStream");
 }
 
+/* Numbers that no process id and no clock shows by chance. */
 TEST(messages_newest_first_then_none)
 {
-    CHECK_EQ(aclrtSetDevice(41), 107001);
-    CHECK_EQ(aclrtSetDevice(42), 107001);
+    CHECK_EQ(aclrtSetDevice(4141414), 107001);
+    CHECK_EQ(aclrtSetDevice(4242424), 107001);
     const char *text = messages();
-    const char *const newer = strstr(text, "42"), *const older = strstr(text, "41");
+    const char *const newer = strstr(text, "4242424"), *const older = strstr(text, "4141414");
     CHECK(newer && older && newer < older);
     CHECK(aclGetRecentErrMsg() == NULL);
 }
@@ -48,7 +49,7 @@ TEST(messages_newest_first_then_none)
 /* A success adds nothing and takes nothing away. */
 TEST(messages_survive_a_success)
 {
-    CHECK_EQ(aclrtSetDevice(42), 107001);
+    CHECK_EQ(aclrtSetDevice(4242424), 107001);
     CHECK_EQ(aclrtSetDevice(0), ACL_SUCCESS);
     CHECK_HAS(aclGetRecentErrMsg(), "aclrtSetDevice");
     CHECK_EQ(aclrtSetDevice(0), ACL_SUCCESS);
@@ -81,7 +82,7 @@ TEST(messages_at_most_32)
 static void *other_thread(void *seen)
 {
     *(int *)seen = aclGetRecentErrMsg() != NULL;
-    CHECK_EQ(aclrtSetDevice(77), 107001);
+    CHECK_EQ(aclrtSetDevice(7777777), 107001);
     return NULL;
 }
 
@@ -89,13 +90,13 @@ TEST(messages_are_the_threads_own)
 {
     pthread_t thread;
     int seen = 1;
-    CHECK_EQ(aclrtSetDevice(42), 107001);
+    CHECK_EQ(aclrtSetDevice(4242424), 107001);
     REQUIRE(pthread_create(&thread, NULL, other_thread, &seen) == 0);
     pthread_join(thread, NULL);
     CHECK_EQ(seen, 0);
     const char *text = messages();
-    CHECK_HAS(text, "42");
-    CHECK(strstr(text, "77") == NULL);
+    CHECK_HAS(text, "4242424");
+    CHECK(strstr(text, "7777777") == NULL);
 }
 
 /* The shapes, what was got and what was expected. */

@@ -215,7 +215,7 @@ TEST(case_06_message_gives_rank_and_expected_shape)
     Call call = small();
     set_dims(&call.view[SCALE], 3, 2, 1, 4, 0);
     CHECK_REFUSED(&call, 161002, "[2, 4]");
-    CHECK_REFUSED(&call, 161002, "3");
+    CHECK_REFUSED(&call, 161002, "rank 3");
     CHECK_REFUSED(&call, 161002, "[2, 1, 4]");
     finish(&call);
 }

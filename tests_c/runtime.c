@@ -54,7 +54,7 @@ TEST(init_with_a_file)
     CHECK_HAS(messages(), "/no/such/file.json");
     CHECK_EQ(aclInit("/"), 100003);
     CHECK_EQ(init_with("{}"), ACL_SUCCESS);
-    CHECK_EQ(init_with("{\"dump\": {\"dump_path\": \"x\"}, \"unknown\": [1, 2, {}]}"), ACL_SUCCESS);
+    CHECK_EQ(init_with("{\"profiler\": {\"switch\": \"on\"}, \"unknown\": [1, 2, {}]}"), ACL_SUCCESS);
     CHECK_EQ(init_with(""), 100006);
     CHECK_EQ(init_with("{"), 100006);
     CHECK_EQ(init_with("err_msg_mode = 1"), 100006);
