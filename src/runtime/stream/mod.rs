@@ -1,5 +1,6 @@
 //! Streams: in-order queues of work, each with a thread of its own.
 
+mod control;
 mod inside;
 mod queue;
 mod task;

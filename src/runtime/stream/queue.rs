@@ -1,19 +1,18 @@
-//! A stream's queue: in what order tasks run, who runs them, and what is left of them when they failed.
+//! A stream's queue: in what order tasks run, who runs them, and what is left of them when they failed. What others do to
+//! it is in `control`.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Instant;
 
 use arrayvec::ArrayVec;
 
 use super::task::{Task, Work};
-use super::{Stream, as_callback_of, inside, worker};
+use super::{Stream, as_callback_of, worker};
 use crate::api::guard::panic_text;
 use crate::error::{Error, Result};
-use crate::runtime::gate::spin_until;
 use crate::runtime::memory::{Block, Kept, Kind, find_block};
 use crate::runtime::record::Record;
 use crate::runtime::{check, fault, log};
@@ -21,21 +20,21 @@ use crate::sync::{Condvar, Mutex, MutexGuard};
 
 /// The addresses of a task, and the freed blocks that live on until it is done.
 #[derive(Debug, Default)]
-struct Footprint {
+pub(super) struct Footprint {
     uses: ArrayVec<Range<usize>, 16>,
-    kept: Vec<Kept>,
+    pub(super) kept: Vec<Kept>,
 }
 
 impl Footprint {
-    fn touches(&self, block: Block) -> bool {
+    pub(super) fn touches(&self, block: Block) -> bool {
         self.uses.iter().any(|range| range.start < block.end() && block.start < range.end)
     }
 }
 
 #[derive(Debug)]
 pub(super) struct Entry {
-    work: Work,
-    footprint: Footprint,
+    pub(super) work: Work,
+    pub(super) footprint: Footprint,
     /// Fails instead of running (`ACLCPU_FAULT`).
     faulty: bool,
 }
@@ -54,25 +53,25 @@ pub(super) enum Worker {
 /// What the lock protects.
 #[derive(Debug)]
 pub(super) struct State {
-    pending: VecDeque<Entry>,
+    pub(super) pending: VecDeque<Entry>,
     /// What the task that runs now touches; `None` where none runs.
-    running: Option<Footprint>,
+    pub(super) running: Option<Footprint>,
     /// What the task that runs now waits for, to be nudged when it is to give up.
-    awaited: Option<Arc<Record>>,
+    pub(super) awaited: Option<Arc<Record>>,
     /// Tasks that were ever queued; the last one's number.
-    submitted: u64,
+    pub(super) submitted: u64,
     /// The tasks up to this number are over. The one that runs has the next number.
-    finished: u64,
+    pub(super) finished: u64,
     /// The tasks up to this number that did not begin by the last abort never will.
-    dropped: u64,
-    failure: Option<Error>,
+    pub(super) dropped: u64,
+    pub(super) failure: Option<Error>,
     /// What the next synchronise reports (`ACLCPU_CHECK`).
-    findings: Vec<String>,
-    stop_on_failure: bool,
+    pub(super) findings: Vec<String>,
+    pub(super) stop_on_failure: bool,
     /// No task is taken any more.
     pub(super) closing: bool,
     pub(super) worker: Worker,
-    waiters: usize,
+    pub(super) waiters: usize,
 }
 
 impl State {
@@ -91,13 +90,13 @@ impl State {
     }
 
     /// Keeps a finding for the next synchronise, once.
-    fn find(&mut self, finding: String) {
+    pub(super) fn find(&mut self, finding: String) {
         if !self.findings.contains(&finding) {
             self.findings.push(finding);
         }
     }
 
-    fn is_idle(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         self.running.is_none() && self.pending.is_empty()
     }
 
@@ -117,12 +116,12 @@ impl State {
 pub(super) struct Queue {
     state: Mutex<State>,
     pub(super) wake_worker: Condvar,
-    wake_waiters: Condvar,
+    pub(super) wake_waiters: Condvar,
     /// Mirrors of the state for threads that spin without the lock.
     ready: AtomicBool,
-    finished: AtomicU64,
+    pub(super) finished: AtomicU64,
     /// Grows with each call that drops pending work.
-    aborts: AtomicU64,
+    pub(super) aborts: AtomicU64,
 }
 
 impl Queue {
@@ -299,7 +298,7 @@ impl Stream {
     }
 
     /// Publishes a changed state and wakes who waits for it.
-    fn settle(&self, mut state: MutexGuard<'_, State>) {
+    pub(super) fn settle(&self, mut state: MutexGuard<'_, State>) {
         self.queue.mirror(&state);
         let wake_worker = state.worker == Worker::Parked && (state.is_ready() || state.closing);
         if wake_worker {
@@ -313,151 +312,5 @@ impl Stream {
         if wake_waiters {
             self.queue.wake_waiters.notify_all();
         }
-    }
-
-    /// Waits for everything that is queued now, and takes the failure that the stream kept.
-    pub fn synchronize(&self, deadline: Option<Instant>) -> Result<()> {
-        self.refuse_inside("synchronized")?;
-        let submitted = self.queue.lock().submitted;
-        self.wait_for(submitted, deadline)?;
-        let (failure, findings) = {
-            let mut state = self.queue.lock();
-            (state.failure.take(), std::mem::take(&mut state.findings))
-        };
-        findings.iter().for_each(check::report);
-        failure.map_or(Ok(()), Err)
-    }
-
-    /// Waits until the task with this number is done, however it ended.
-    pub fn wait_for(&self, number: u64, deadline: Option<Instant>) -> Result<()> {
-        self.refuse_inside("waited for")?;
-        let done = || self.queue.finished.load(Ordering::Acquire) >= number;
-        let aborts = self.queue.aborts();
-        let mut state = self.queue.lock();
-        if state.finished < number {
-            drop(state);
-            spin_until(done);
-            state = self.queue.lock();
-        }
-        while state.finished < number {
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                return Err(Error::StreamTimeout(format!(
-                    "stream {} did not finish in time: {} of its tasks are left",
-                    self.id,
-                    state.submitted - state.finished
-                )));
-            }
-            state.waiters += 1;
-            state = self.queue.wake_waiters.wait_until(state, deadline);
-            state.waiters -= 1;
-        }
-        drop(state);
-        if self.queue.aborts() != aborts {
-            return Err(Error::StreamAborted(format!("stream {} was aborted while it was waited for", self.id)));
-        }
-        Ok(())
-    }
-
-    /// Whether nothing is queued or running.
-    pub fn is_idle(&self) -> bool {
-        self.queue.lock().is_idle()
-    }
-
-    /// Threads that are parked until it has done its work.
-    pub fn waiters(&self) -> usize {
-        self.queue.lock().waiters
-    }
-
-    /// How often its pending work was dropped.
-    pub fn aborts(&self) -> u64 {
-        self.queue.aborts()
-    }
-
-    /// Whether later tasks are dropped after a failure, until it was reported.
-    pub fn set_stop_on_failure(&self, stop: bool) {
-        self.queue.lock().stop_on_failure = stop;
-    }
-
-    /// Drops what has not begun, makes the running task give up waiting, and waits for its end.
-    pub fn abort(&self) -> Result<()> {
-        self.refuse_inside("aborted")?;
-        self.drop_pending();
-        let submitted = self.queue.lock().submitted;
-        // Whoever was waiting before learns that the work was dropped; this call caused it.
-        self.wait_for(submitted, None).or_else(|error| match error {
-            Error::StreamAborted(_) => Ok(()),
-            other => Err(other),
-        })
-    }
-
-    fn drop_pending(&self) {
-        let mut state = self.queue.lock();
-        let mut dropped = std::mem::take(&mut state.pending);
-        state.dropped = state.submitted;
-        match &mut state.running {
-            None => state.finished = state.submitted,
-            // A freed block was handed to its last user, which is not to be after all; the running task may need it.
-            Some(running) => running.kept.extend(dropped.iter_mut().flat_map(|entry| entry.footprint.kept.drain(..))),
-        }
-        self.queue.aborts.fetch_add(1, Ordering::AcqRel);
-        let awaited = state.awaited.clone();
-        self.settle(state);
-        if let Some(record) = awaited {
-            record.nudge();
-        }
-        for Entry { work, .. } in dropped {
-            work.abandon();
-        }
-    }
-
-    /// Takes no task any more and waits for those that are queued (`force`: drops what has not begun). The worker ends.
-    /// `false` where somebody else has closed it before.
-    pub(super) fn close(&self, force: bool) -> Result<bool> {
-        self.refuse_inside("destroyed")?;
-        {
-            let mut state = self.queue.lock();
-            if std::mem::replace(&mut state.closing, true) {
-                return Ok(false);
-            }
-        }
-        if force {
-            self.drop_pending();
-        }
-        let submitted = self.queue.lock().submitted;
-        while let Err(Error::StreamAborted(_)) = self.wait_for(submitted, None) {}
-        let mut state = self.queue.lock();
-        let findings = std::mem::take(&mut state.findings);
-        self.settle(state);
-        findings.iter().for_each(check::report);
-        Ok(true)
-    }
-
-    /// Gives the memory of a freed block to the last task that uses it, if any does.
-    pub(super) fn hand_to_user(&self, memory: &Kept) {
-        let block = memory.block();
-        let mut state = self.queue.lock();
-        let State { pending, running, .. } = &mut *state;
-        let footprints = running.iter_mut().chain(pending.iter_mut().map(|entry| &mut entry.footprint));
-        if let Some(last) = footprints.filter(|footprint| footprint.touches(block)).last() {
-            last.kept.push(memory.clone());
-            if check::on() {
-                state.find(format!(
-                    "stream {}: freed while queued work still needed it (the device would read or write what is not there any \
-                     more): {block}",
-                    self.id
-                ));
-            }
-        }
-    }
-
-    /// Refuses what would wait for this stream from inside its own callback.
-    pub fn refuse_inside(&self, what: &str) -> Result<()> {
-        if inside() == self.handle {
-            return Err(Error::WouldDeadlock(format!(
-                "stream {} can't be {what} from inside its own callback, which it waits for",
-                self.id
-            )));
-        }
-        Ok(())
     }
 }

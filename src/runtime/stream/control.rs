@@ -1,0 +1,159 @@
+//! What is done to a stream besides giving it work: waiting for it, ending it, dropping what it has not begun.
+
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use super::queue::{Entry, State};
+use super::{Stream, inside};
+use crate::error::{Error, Result};
+use crate::runtime::check;
+use crate::runtime::gate::spin_until;
+use crate::runtime::memory::Kept;
+
+impl Stream {
+    /// Waits for everything that is queued now, and takes the failure that the stream kept.
+    pub fn synchronize(&self, deadline: Option<Instant>) -> Result<()> {
+        self.refuse_inside("synchronized")?;
+        let submitted = self.queue.lock().submitted;
+        self.wait_for(submitted, deadline)?;
+        let (failure, findings) = {
+            let mut state = self.queue.lock();
+            (state.failure.take(), std::mem::take(&mut state.findings))
+        };
+        findings.iter().for_each(check::report);
+        failure.map_or(Ok(()), Err)
+    }
+
+    /// Waits until the task with this number is done, however it ended.
+    pub fn wait_for(&self, number: u64, deadline: Option<Instant>) -> Result<()> {
+        self.refuse_inside("waited for")?;
+        let done = || self.queue.finished.load(Ordering::Acquire) >= number;
+        let aborts = self.queue.aborts();
+        let mut state = self.queue.lock();
+        if state.finished < number {
+            drop(state);
+            spin_until(done);
+            state = self.queue.lock();
+        }
+        while state.finished < number {
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Err(Error::StreamTimeout(format!(
+                    "stream {} did not finish in time: {} of its tasks are left",
+                    self.id,
+                    state.submitted - state.finished
+                )));
+            }
+            state.waiters += 1;
+            state = self.queue.wake_waiters.wait_until(state, deadline);
+            state.waiters -= 1;
+        }
+        drop(state);
+        if self.queue.aborts() != aborts {
+            return Err(Error::StreamAborted(format!("stream {} was aborted while it was waited for", self.id)));
+        }
+        Ok(())
+    }
+
+    /// Whether nothing is queued or running.
+    pub fn is_idle(&self) -> bool {
+        self.queue.lock().is_idle()
+    }
+
+    /// Threads that are parked until it has done its work.
+    pub fn waiters(&self) -> usize {
+        self.queue.lock().waiters
+    }
+
+    /// How often its pending work was dropped.
+    pub fn aborts(&self) -> u64 {
+        self.queue.aborts()
+    }
+
+    /// Whether later tasks are dropped after a failure, until it was reported.
+    pub fn set_stop_on_failure(&self, stop: bool) {
+        self.queue.lock().stop_on_failure = stop;
+    }
+
+    /// Drops what has not begun, makes the running task give up waiting, and waits for its end.
+    pub fn abort(&self) -> Result<()> {
+        self.refuse_inside("aborted")?;
+        self.drop_pending();
+        let submitted = self.queue.lock().submitted;
+        // Whoever was waiting before learns that the work was dropped; this call caused it.
+        self.wait_for(submitted, None).or_else(|error| match error {
+            Error::StreamAborted(_) => Ok(()),
+            other => Err(other),
+        })
+    }
+
+    fn drop_pending(&self) {
+        let mut state = self.queue.lock();
+        let mut dropped = std::mem::take(&mut state.pending);
+        state.dropped = state.submitted;
+        match &mut state.running {
+            None => state.finished = state.submitted,
+            // A freed block was handed to its last user, which is not to be after all; the running task may need it.
+            Some(running) => running.kept.extend(dropped.iter_mut().flat_map(|entry| entry.footprint.kept.drain(..))),
+        }
+        self.queue.aborts.fetch_add(1, Ordering::AcqRel);
+        let awaited = state.awaited.clone();
+        self.settle(state);
+        if let Some(record) = awaited {
+            record.nudge();
+        }
+        for Entry { work, .. } in dropped {
+            work.abandon();
+        }
+    }
+
+    /// Takes no task any more and waits for those that are queued (`force`: drops what has not begun). The worker ends.
+    /// `false` where somebody else has closed it before.
+    pub(super) fn close(&self, force: bool) -> Result<bool> {
+        self.refuse_inside("destroyed")?;
+        {
+            let mut state = self.queue.lock();
+            if std::mem::replace(&mut state.closing, true) {
+                return Ok(false);
+            }
+        }
+        if force {
+            self.drop_pending();
+        }
+        let submitted = self.queue.lock().submitted;
+        while let Err(Error::StreamAborted(_)) = self.wait_for(submitted, None) {}
+        let mut state = self.queue.lock();
+        let findings = std::mem::take(&mut state.findings);
+        self.settle(state);
+        findings.iter().for_each(check::report);
+        Ok(true)
+    }
+
+    /// Gives the memory of a freed block to the last task that uses it, if any does.
+    pub(super) fn hand_to_user(&self, memory: &Kept) {
+        let block = memory.block();
+        let mut state = self.queue.lock();
+        let State { pending, running, .. } = &mut *state;
+        let footprints = running.iter_mut().chain(pending.iter_mut().map(|entry| &mut entry.footprint));
+        if let Some(last) = footprints.filter(|footprint| footprint.touches(block)).last() {
+            last.kept.push(memory.clone());
+            if check::on() {
+                state.find(format!(
+                    "stream {}: freed while queued work still needed it (the device would read or write what is not there any \
+                     more): {block}",
+                    self.id
+                ));
+            }
+        }
+    }
+
+    /// Refuses what would wait for this stream from inside its own callback.
+    pub fn refuse_inside(&self, what: &str) -> Result<()> {
+        if inside() == self.handle {
+            return Err(Error::WouldDeadlock(format!(
+                "stream {} can't be {what} from inside its own callback, which it waits for",
+                self.id
+            )));
+        }
+        Ok(())
+    }
+}
