@@ -21,10 +21,9 @@ use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
-use parking_lot::Mutex;
-
 use crate::kernel::Scratch;
 use crate::runtime::log;
+use crate::sync::Mutex;
 
 /// What a job does for each of its units.
 pub type Body<'a> = &'a (dyn Fn(usize, &mut Scratch) + Sync + 'a);
@@ -140,8 +139,8 @@ impl Pool {
         let panic = seat.panic.lock().take();
         seat.free();
         if self.working.fetch_sub(1, Ordering::AcqRel) > 1 {
-            // Others are at work, and while this thread was too, helpers may have found enough of them: look again.
-            self.wake(1);
+            // Others are at work, and while this job's threads were too, helpers may have found enough of them: look again.
+            self.wake(helpers);
         }
         if let Some(panic) = panic {
             resume_unwind(panic);
@@ -327,9 +326,13 @@ mod futex {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::AtomicBool;
-    use std::sync::{Barrier, Mutex};
+    use std::sync::Barrier;
 
     use super::*;
+
+    /// Jobs whose units wait for each other need all their helpers, which the pool promises to nobody: while another job
+    /// runs they may stay with that one. So such tests run alone.
+    static ALONE: Mutex<()> = Mutex::new(());
 
     /// Each unit once, whatever the number of units and threads.
     fn check_units(units: usize, threads: usize) {
@@ -342,6 +345,7 @@ mod tests {
 
     #[test]
     fn every_unit_runs_once() {
+        let _alone = ALONE.lock();
         for units in [0, 1, 2, 3, 17, 1000] {
             for threads in [1, 2, 3, 8] {
                 check_units(units, threads);
@@ -351,6 +355,7 @@ mod tests {
 
     #[test]
     fn many_jobs_from_many_launchers() {
+        let _alone = ALONE.lock();
         std::thread::scope(|scope| {
             for launcher in 0..8 {
                 scope.spawn(move || (0..3000).for_each(|round| check_units(round % 13, 2 + (launcher + round) % 3)));
@@ -360,6 +365,7 @@ mod tests {
 
     #[test]
     fn more_launchers_than_seats() {
+        let _alone = ALONE.lock();
         let all_in = Barrier::new(SEATS + 8);
         std::thread::scope(|scope| {
             for _ in 0..SEATS + 8 {
@@ -378,6 +384,7 @@ mod tests {
 
     #[test]
     fn helpers_do_help() {
+        let _alone = ALONE.lock();
         // Two units that wait for each other: only two threads can finish them. Helpers that sleep must wake for it.
         for pause in [0, 0, 0, 30, 0, 30] {
             std::thread::sleep(std::time::Duration::from_millis(pause));
@@ -390,17 +397,19 @@ mod tests {
 
     #[test]
     fn all_threads_of_a_large_job_come() {
+        let _alone = ALONE.lock();
         let all = Barrier::new(8);
         let names = Mutex::new(std::collections::HashSet::new());
         run(8, 8, &|_, _| {
             all.wait();
-            names.lock().unwrap().insert(std::thread::current().id());
+            names.lock().insert(std::thread::current().id());
         });
-        assert_eq!(names.lock().unwrap().len(), 8);
+        assert_eq!(names.lock().len(), 8);
     }
 
     #[test]
     fn a_panic_comes_back_and_the_pool_lives_on() {
+        let _alone = ALONE.lock();
         for round in 0..200 {
             let panicking = round % 20;
             let result = std::panic::catch_unwind(AssertUnwindSafe(|| {
@@ -418,6 +427,7 @@ mod tests {
 
     #[test]
     fn a_unit_may_launch_too() {
+        let _alone = ALONE.lock();
         let count = AtomicUsize::new(0);
         run(4, 2, &|_, _| {
             run(4, 2, &|_, _| {
@@ -430,6 +440,7 @@ mod tests {
     #[test]
     #[cfg(not(miri))]
     fn a_forked_child_has_helpers_of_its_own() {
+        let _alone = ALONE.lock();
         check_units(10, 3);
         // SAFETY: the child only runs jobs, which take no lock that another thread of the parent may have held, and leaves
         // without running destructors.
