@@ -14,6 +14,9 @@ pub enum Tier {
     /// AVX2 with FMA and F16C.
     #[cfg(target_arch = "x86_64")]
     Avx2,
+    /// AVX-512 F, BW, DQ and VL.
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
 }
 
 impl Tier {
@@ -22,6 +25,8 @@ impl Tier {
         Self::Scalar,
         #[cfg(target_arch = "x86_64")]
         Self::Avx2,
+        #[cfg(target_arch = "x86_64")]
+        Self::Avx512,
     ];
 
     /// The name that `ACLCPU_ISA` takes.
@@ -30,6 +35,8 @@ impl Tier {
             Self::Scalar => "scalar",
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => "avx512",
         }
     }
 
@@ -40,6 +47,16 @@ impl Tier {
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => {
                 is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c")
+            }
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => {
+                // With AVX-512 come the other three; but a virtual machine may hide any bit, and the code is compiled for
+                // all of them.
+                Self::Avx2.is_available()
+                    && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vl")
             }
         }
     }

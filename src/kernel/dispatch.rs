@@ -8,7 +8,7 @@ use super::vector::Lanes;
 use crate::dtype::FloatType;
 
 #[cfg(target_arch = "x86_64")]
-use super::avx2;
+use super::{avx2, avx512};
 
 /// One unit of a plan.
 pub(crate) type RunUnit = unsafe fn(&Plan, usize, &mut Scratch);
@@ -46,5 +46,11 @@ pub(crate) fn kernel(tier: Tier, dtype: FloatType) -> Kernel {
         (Tier::Avx2, FloatType::F16) => compiled!(avx2, avx2::F16),
         #[cfg(target_arch = "x86_64")]
         (Tier::Avx2, FloatType::Bf16) => compiled!(avx2, avx2::Bf16),
+        #[cfg(target_arch = "x86_64")]
+        (Tier::Avx512, FloatType::F32) => compiled!(avx512, avx512::F32),
+        #[cfg(target_arch = "x86_64")]
+        (Tier::Avx512, FloatType::F16) => compiled!(avx512, avx512::F16),
+        #[cfg(target_arch = "x86_64")]
+        (Tier::Avx512, FloatType::Bf16) => compiled!(avx512, avx512::Bf16),
     }
 }

@@ -5,12 +5,14 @@
 //! - `plan` cuts a problem into units that can run in any order;
 //! - `unit` runs one of them: it walks chunks and groups of rows, and gathers what is not contiguous (`pack`);
 //! - `rows` is the inner loop, over one group of rows; `narrow` puts groups side by side where rows are short;
-//! - `vector` is what these need from an instruction set, and `scalar`, `avx2` and their like provide it; each loop is
-//!   compiled once for every one of them, and `dispatch` picks the copy for the CPU that `cpu` found;
+//! - `vector` is what these need from an instruction set, and `scalar`, `avx2`, `avx512` and `neon` provide it; each
+//!   loop is compiled once for every one of them, and `dispatch` picks the copy for the CPU that `cpu` found;
 //! - `reference` is the operator in its plainest form.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod cpu;
 mod dispatch;
 pub mod element;
