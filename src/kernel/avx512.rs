@@ -373,13 +373,9 @@ unsafe fn copy_line<const STREAM: bool>(from: *const u8, to: *mut u8) {
 ///
 /// As there.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]
-pub(crate) unsafe fn unit<L: Lanes, const INPUT: bool, const SHIFT: bool, const STREAM: bool>(
-    plan: &Plan,
-    unit: usize,
-    scratch: &mut Scratch,
-) {
+pub(crate) unsafe fn unit<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, scratch: &mut Scratch) {
     // SAFETY: as the caller promises.
-    unsafe { super::unit::run::<L, INPUT, SHIFT, STREAM>(plan, unit, scratch) }
+    unsafe { super::unit::run::<L, INPUT>(plan, unit, scratch) }
 }
 
 /// [`super::unit::reduce`], compiled for this tier.
@@ -388,7 +384,7 @@ pub(crate) unsafe fn unit<L: Lanes, const INPUT: bool, const SHIFT: bool, const 
 ///
 /// As there.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]
-pub(crate) unsafe fn reduce<L: Lanes, const INPUT: bool, const SHIFT: bool>(plan: &Plan, scratch: &mut Scratch) {
+pub(crate) unsafe fn reduce<L: Lanes>(plan: &Plan, scratch: &mut Scratch) {
     // SAFETY: as the caller promises.
-    unsafe { super::unit::reduce::<L, INPUT, SHIFT>(plan, scratch) }
+    unsafe { super::unit::reduce::<L>(plan, scratch) }
 }

@@ -325,8 +325,8 @@ mod futex {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicBool;
     use std::sync::Barrier;
+    use std::sync::atomic::AtomicBool;
 
     use super::*;
 
