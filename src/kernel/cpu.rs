@@ -17,6 +17,9 @@ pub enum Tier {
     /// AVX-512 F, BW, DQ and VL.
     #[cfg(target_arch = "x86_64")]
     Avx512,
+    /// NEON.
+    #[cfg(target_arch = "aarch64")]
+    Neon,
 }
 
 impl Tier {
@@ -27,6 +30,8 @@ impl Tier {
         Self::Avx2,
         #[cfg(target_arch = "x86_64")]
         Self::Avx512,
+        #[cfg(target_arch = "aarch64")]
+        Self::Neon,
     ];
 
     /// The name that `ACLCPU_ISA` takes.
@@ -37,6 +42,8 @@ impl Tier {
             Self::Avx2 => "avx2",
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => "avx512",
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon => "neon",
         }
     }
 
@@ -58,6 +65,8 @@ impl Tier {
                     && is_x86_feature_detected!("avx512dq")
                     && is_x86_feature_detected!("avx512vl")
             }
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon => std::arch::is_aarch64_feature_detected!("neon"),
         }
     }
 }

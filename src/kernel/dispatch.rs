@@ -7,6 +7,8 @@ use super::scratch::Scratch;
 use super::vector::Lanes;
 use crate::dtype::FloatType;
 
+#[cfg(target_arch = "aarch64")]
+use super::neon;
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 
@@ -52,5 +54,11 @@ pub(crate) fn kernel(tier: Tier, dtype: FloatType) -> Kernel {
         (Tier::Avx512, FloatType::F16) => compiled!(avx512, avx512::F16),
         #[cfg(target_arch = "x86_64")]
         (Tier::Avx512, FloatType::Bf16) => compiled!(avx512, avx512::Bf16),
+        #[cfg(target_arch = "aarch64")]
+        (Tier::Neon, FloatType::F32) => compiled!(neon, neon::F32),
+        #[cfg(target_arch = "aarch64")]
+        (Tier::Neon, FloatType::F16) => compiled!(neon, neon::F16),
+        #[cfg(target_arch = "aarch64")]
+        (Tier::Neon, FloatType::Bf16) => compiled!(neon, neon::Bf16),
     }
 }

@@ -18,6 +18,8 @@ mod dispatch;
 pub mod element;
 mod fp_mode;
 mod narrow;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod pack;
 mod plan;
 pub mod reference;

@@ -1,0 +1,353 @@
+//! The NEON tier: every 64-bit Arm CPU.
+//!
+//! All conversions that are needed are in the base instruction set, among them one from `f64` to `f32` that rounds to odd.
+//! Those between binary16 and `f32` are written in assembler: their intrinsics came to Rust later than this crate's oldest
+//! compiler.
+
+use std::arch::aarch64::*;
+use std::arch::asm;
+
+use super::plan::Plan;
+use super::scratch::Scratch;
+use super::vector::Lanes;
+
+/// FLOAT: 4 columns; sums in two registers of two `f64`.
+#[derive(Clone, Copy)]
+pub(crate) struct F32;
+/// FLOAT16: 8 columns; sums in two registers of four `f32`.
+#[derive(Clone, Copy)]
+pub(crate) struct F16;
+/// BFLOAT16: 8 columns; sums in two registers of four `f32`.
+#[derive(Clone, Copy)]
+pub(crate) struct Bf16;
+
+impl Lanes for F32 {
+    const N: usize = 4;
+    const SIZE: usize = 4;
+    const STEPS: usize = 4;
+    const ONE: u32 = 0x3f80_0000;
+    type Values = float32x4_t;
+    type Sums = [float64x2_t; 2];
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> float32x4_t {
+        // SAFETY: the caller's 4 elements.
+        unsafe { vld1q_f32(from.cast()) }
+    }
+    #[inline(always)]
+    unsafe fn store(to: *mut u8, values: float32x4_t) {
+        // SAFETY: the caller's 4 elements.
+        unsafe { vst1q_f32(to.cast(), values) }
+    }
+    #[inline(always)]
+    unsafe fn product(a: float32x4_t, b: float32x4_t) -> float32x4_t {
+        // SAFETY: the tier has NEON.
+        unsafe { vmulq_f32(a, b) }
+    }
+    #[inline(always)]
+    unsafe fn no_sums() -> Self::Sums {
+        // SAFETY: the tier has NEON.
+        unsafe { [vdupq_n_f64(-0.0); 2] }
+    }
+    #[inline(always)]
+    unsafe fn add_product(sums: Self::Sums, a: float32x4_t, b: float32x4_t) -> Self::Sums {
+        // SAFETY: the tier has NEON.
+        unsafe {
+            let ([a_low, a_high], [b_low, b_high]) = (widen(a), widen(b));
+            [vfmaq_f64(sums[0], a_low, b_low), vfmaq_f64(sums[1], a_high, b_high)]
+        }
+    }
+    #[inline(always)]
+    unsafe fn add(sums: Self::Sums, a: float32x4_t) -> Self::Sums {
+        // SAFETY: the tier has NEON.
+        unsafe {
+            let [low, high] = widen(a);
+            [vaddq_f64(sums[0], low), vaddq_f64(sums[1], high)]
+        }
+    }
+    #[inline(always)]
+    unsafe fn accumulate(accumulators: *mut f64, sums: Self::Sums) {
+        // SAFETY: the caller's 4 accumulators.
+        unsafe {
+            accumulate2(accumulators, sums[0]);
+            accumulate2(accumulators.add(2), sums[1]);
+        }
+    }
+    #[inline(always)]
+    unsafe fn finish(accumulators: *const f64, to: *mut u8) {
+        // SAFETY: the caller's 4 accumulators and elements.
+        unsafe {
+            let low = vcvt_f32_f64(vld1q_f64(accumulators));
+            vst1q_f32(to.cast(), vcvt_high_f32_f64(low, vld1q_f64(accumulators.add(2))));
+        }
+    }
+    #[inline(always)]
+    unsafe fn prefetch(address: *const u8) {
+        // SAFETY: a prefetch reads nothing that the program can see, wherever it points.
+        unsafe { asm!("prfm pldl1keep, [{}]", in(reg) address, options(nostack, preserves_flags, readonly)) }
+    }
+    #[inline(always)]
+    unsafe fn copy_block<const STREAM: bool>(from: *const u8, to: *mut u8) {
+        // SAFETY: the caller's block.
+        unsafe { copy_line(from, to) }
+    }
+    #[inline(always)]
+    unsafe fn transpose_block(from: *const u8, from_pitch: usize, to: *mut u8, to_pitch: usize) {
+        // SAFETY: the caller's 8 rows of 8 elements on both sides.
+        unsafe {
+            for (row, column) in [(0, 0), (0, 4), (4, 0), (4, 4)] {
+                let from = from.add(row * from_pitch + column * 4);
+                transpose_quarter(from, from_pitch, to.add(column * to_pitch + row * 4), to_pitch);
+            }
+        }
+    }
+}
+
+/// What the two 16-bit types share: everything but conversions.
+macro_rules! sixteen_bit {
+    ($name:ident, $one:literal, $widen:path, $narrow:path) => {
+        impl Lanes for $name {
+            const N: usize = 8;
+            const SIZE: usize = 2;
+            const STEPS: usize = 4;
+            const ONE: u32 = $one;
+            type Values = [float32x4_t; 2];
+            type Sums = [float32x4_t; 2];
+
+            #[inline(always)]
+            unsafe fn load(from: *const u8) -> Self::Values {
+                // SAFETY: the caller's 8 elements.
+                unsafe { $widen(vld1q_u16(from.cast())) }
+            }
+            #[inline(always)]
+            unsafe fn store(to: *mut u8, values: Self::Values) {
+                // SAFETY: the caller's 8 elements.
+                unsafe { vst1q_u16(to.cast(), $narrow(values)) }
+            }
+            #[inline(always)]
+            unsafe fn product(a: Self::Values, b: Self::Values) -> Self::Values {
+                // SAFETY: the tier has NEON.
+                unsafe { [vmulq_f32(a[0], b[0]), vmulq_f32(a[1], b[1])] }
+            }
+            #[inline(always)]
+            unsafe fn no_sums() -> Self::Sums {
+                // SAFETY: the tier has NEON.
+                unsafe { [vdupq_n_f32(-0.0); 2] }
+            }
+            #[inline(always)]
+            unsafe fn add_product(sums: Self::Sums, a: Self::Values, b: Self::Values) -> Self::Sums {
+                // SAFETY: the tier has NEON.
+                unsafe { [vfmaq_f32(sums[0], a[0], b[0]), vfmaq_f32(sums[1], a[1], b[1])] }
+            }
+            #[inline(always)]
+            unsafe fn add(sums: Self::Sums, a: Self::Values) -> Self::Sums {
+                // SAFETY: the tier has NEON.
+                unsafe { [vaddq_f32(sums[0], a[0]), vaddq_f32(sums[1], a[1])] }
+            }
+            #[inline(always)]
+            unsafe fn accumulate(accumulators: *mut f64, sums: Self::Sums) {
+                // SAFETY: the caller's 8 accumulators.
+                unsafe {
+                    let ([a, b], [c, d]) = (widen(sums[0]), widen(sums[1]));
+                    accumulate2(accumulators, a);
+                    accumulate2(accumulators.add(2), b);
+                    accumulate2(accumulators.add(4), c);
+                    accumulate2(accumulators.add(6), d);
+                }
+            }
+            #[inline(always)]
+            unsafe fn finish(accumulators: *const f64, to: *mut u8) {
+                // SAFETY: the caller's 8 accumulators and elements.
+                unsafe { Self::store(to, [round_to_odd4(accumulators), round_to_odd4(accumulators.add(4))]) }
+            }
+            #[inline(always)]
+            unsafe fn prefetch(address: *const u8) {
+                // SAFETY: as everywhere.
+                unsafe { F32::prefetch(address) }
+            }
+            #[inline(always)]
+            unsafe fn copy_block<const STREAM: bool>(from: *const u8, to: *mut u8) {
+                // SAFETY: the caller's block.
+                unsafe { copy_line(from, to) }
+            }
+            #[inline(always)]
+            unsafe fn transpose_block(from: *const u8, from_pitch: usize, to: *mut u8, to_pitch: usize) {
+                // SAFETY: the caller's 8 rows of 8 elements on both sides.
+                unsafe { transpose_block16(from, from_pitch, to, to_pitch) }
+            }
+        }
+    };
+}
+
+sixteen_bit!(F16, 0x3c00, widen_f16, narrow_f16);
+sixteen_bit!(Bf16, 0x3f80, widen_bf16, narrow_bf16);
+
+#[inline(always)]
+unsafe fn widen(values: float32x4_t) -> [float64x2_t; 2] {
+    // SAFETY: the tier has NEON.
+    unsafe { [vcvt_f64_f32(vget_low_f32(values)), vcvt_high_f64_f32(values)] }
+}
+
+/// Adds two sums to two accumulators.
+#[inline(always)]
+unsafe fn accumulate2(accumulators: *mut f64, sums: float64x2_t) {
+    // SAFETY: the caller's 2 accumulators.
+    unsafe { vst1q_f64(accumulators, vaddq_f64(vld1q_f64(accumulators), sums)) }
+}
+
+/// Four accumulators rounded to odd: see [`super::element::f64_to_f32_odd`].
+#[inline(always)]
+unsafe fn round_to_odd4(accumulators: *const f64) -> float32x4_t {
+    // SAFETY: the caller's 4 accumulators.
+    unsafe { vcvtx_high_f32_f64(vcvtx_f32_f64(vld1q_f64(accumulators)), vld1q_f64(accumulators.add(2))) }
+}
+
+#[inline(always)]
+unsafe fn widen_f16(values: uint16x8_t) -> [float32x4_t; 2] {
+    let (low, high): (float32x4_t, float32x4_t);
+    // SAFETY: reads one register and writes two; the mode, which is the default one, makes it IEEE's format.
+    unsafe {
+        asm!(
+            "fcvtl {low:v}.4s, {values:v}.4h",
+            "fcvtl2 {high:v}.4s, {values:v}.8h",
+            low = out(vreg) low,
+            high = lateout(vreg) high,
+            values = in(vreg) values,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    [low, high]
+}
+
+/// Rounds to binary16, to nearest even.
+#[inline(always)]
+unsafe fn narrow_f16(values: [float32x4_t; 2]) -> uint16x8_t {
+    let narrow: uint16x8_t;
+    // SAFETY: reads two registers and writes one, as above.
+    unsafe {
+        asm!(
+            "fcvtn {narrow:v}.4h, {low:v}.4s",
+            "fcvtn2 {narrow:v}.8h, {high:v}.4s",
+            narrow = out(vreg) narrow,
+            low = in(vreg) values[0],
+            high = in(vreg) values[1],
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    narrow
+}
+
+#[inline(always)]
+unsafe fn widen_bf16(values: uint16x8_t) -> [float32x4_t; 2] {
+    // SAFETY: the tier has NEON.
+    unsafe {
+        let low = vshll_n_u16::<16>(vget_low_u16(values));
+        [vreinterpretq_f32_u32(low), vreinterpretq_f32_u32(vshll_high_n_u16::<16>(values))]
+    }
+}
+
+/// Rounds to bfloat16: see [`super::element::f32_to_bf16`].
+#[inline(always)]
+unsafe fn narrow_bf16(values: [float32x4_t; 2]) -> uint16x8_t {
+    // SAFETY: the tier has NEON.
+    unsafe {
+        let [low, high] = [bf16_bits(values[0]), bf16_bits(values[1])];
+        vuzp2q_u16(vreinterpretq_u16_u32(low), vreinterpretq_u16_u32(high))
+    }
+}
+
+/// Rounded bits in the upper halves; NaN is only made quiet.
+#[inline(always)]
+unsafe fn bf16_bits(values: float32x4_t) -> uint32x4_t {
+    // SAFETY: the tier has NEON.
+    unsafe {
+        let bits = vreinterpretq_u32_f32(values);
+        let odd = vandq_u32(bits, vdupq_n_u32(0x1_0000));
+        let rounded = vsraq_n_u32::<16>(vaddq_u32(bits, vdupq_n_u32(0x7fff)), odd);
+        let quiet = vorrq_u32(bits, vdupq_n_u32(0x40_0000));
+        vbslq_u32(vceqq_f32(values, values), rounded, quiet)
+    }
+}
+
+/// Copies a line. Nothing goes past the caches: the CPUs notice by themselves that whole lines are written.
+#[inline(always)]
+unsafe fn copy_line(from: *const u8, to: *mut u8) {
+    // SAFETY: the caller's 64 bytes.
+    unsafe {
+        let line = [vld1q_u8(from), vld1q_u8(from.add(16)), vld1q_u8(from.add(32)), vld1q_u8(from.add(48))];
+        for (i, quarter) in line.into_iter().enumerate() {
+            vst1q_u8(to.add(i * 16), quarter);
+        }
+    }
+}
+
+/// Four rows of four 32-bit elements.
+#[inline(always)]
+unsafe fn transpose_quarter(from: *const u8, from_pitch: usize, to: *mut u8, to_pitch: usize) {
+    // SAFETY: the caller's 4 rows of 4 elements on both sides.
+    unsafe {
+        let mut rows = [vdupq_n_f32(0.0); 4];
+        for (i, row) in rows.iter_mut().enumerate() {
+            *row = vld1q_f32(from.add(i * from_pitch).cast());
+        }
+        // Two rounds of interleaving rows that are 2 apart: each element's row number moves into its position, bit by bit.
+        for _ in 0..2 {
+            let previous = rows;
+            for i in 0..2 {
+                rows[2 * i] = vzip1q_f32(previous[i], previous[i + 2]);
+                rows[2 * i + 1] = vzip2q_f32(previous[i], previous[i + 2]);
+            }
+        }
+        for (i, column) in rows.into_iter().enumerate() {
+            vst1q_f32(to.add(i * to_pitch).cast(), column);
+        }
+    }
+}
+
+/// Eight rows of eight 16-bit elements: as above, with three rounds and rows that are 4 apart.
+#[inline(always)]
+unsafe fn transpose_block16(from: *const u8, from_pitch: usize, to: *mut u8, to_pitch: usize) {
+    // SAFETY: the caller's 8 rows of 8 elements on both sides.
+    unsafe {
+        let mut rows = [vdupq_n_u16(0); 8];
+        for (i, row) in rows.iter_mut().enumerate() {
+            *row = vld1q_u16(from.add(i * from_pitch).cast());
+        }
+        for _ in 0..3 {
+            let previous = rows;
+            for i in 0..4 {
+                rows[2 * i] = vzip1q_u16(previous[i], previous[i + 4]);
+                rows[2 * i + 1] = vzip2q_u16(previous[i], previous[i + 4]);
+            }
+        }
+        for (i, column) in rows.into_iter().enumerate() {
+            vst1q_u16(to.add(i * to_pitch).cast(), column);
+        }
+    }
+}
+
+/// [`super::unit::run`], compiled for this tier.
+///
+/// # Safety
+///
+/// As there.
+#[target_feature(enable = "neon")]
+pub(crate) unsafe fn unit<L: Lanes, const INPUT: bool, const SHIFT: bool, const STREAM: bool>(
+    plan: &Plan,
+    unit: usize,
+    scratch: &mut Scratch,
+) {
+    // SAFETY: as the caller promises.
+    unsafe { super::unit::run::<L, INPUT, SHIFT, STREAM>(plan, unit, scratch) }
+}
+
+/// [`super::unit::reduce`], compiled for this tier.
+///
+/// # Safety
+///
+/// As there.
+#[target_feature(enable = "neon")]
+pub(crate) unsafe fn reduce<L: Lanes, const INPUT: bool, const SHIFT: bool>(plan: &Plan, scratch: &mut Scratch) {
+    // SAFETY: as the caller promises.
+    unsafe { super::unit::reduce::<L, INPUT, SHIFT>(plan, scratch) }
+}
