@@ -332,13 +332,9 @@ unsafe fn transpose_block16(from: *const u8, from_pitch: usize, to: *mut u8, to_
 ///
 /// As there.
 #[target_feature(enable = "neon")]
-pub(crate) unsafe fn unit<L: Lanes, const INPUT: bool, const SHIFT: bool, const STREAM: bool>(
-    plan: &Plan,
-    unit: usize,
-    scratch: &mut Scratch,
-) {
+pub(crate) unsafe fn unit<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, scratch: &mut Scratch) {
     // SAFETY: as the caller promises.
-    unsafe { super::unit::run::<L, INPUT, SHIFT, STREAM>(plan, unit, scratch) }
+    unsafe { super::unit::run::<L, INPUT>(plan, unit, scratch) }
 }
 
 /// [`super::unit::reduce`], compiled for this tier.
@@ -347,7 +343,7 @@ pub(crate) unsafe fn unit<L: Lanes, const INPUT: bool, const SHIFT: bool, const 
 ///
 /// As there.
 #[target_feature(enable = "neon")]
-pub(crate) unsafe fn reduce<L: Lanes, const INPUT: bool, const SHIFT: bool>(plan: &Plan, scratch: &mut Scratch) {
+pub(crate) unsafe fn reduce<L: Lanes>(plan: &Plan, scratch: &mut Scratch) {
     // SAFETY: as the caller promises.
-    unsafe { super::unit::reduce::<L, INPUT, SHIFT>(plan, scratch) }
+    unsafe { super::unit::reduce::<L>(plan, scratch) }
 }
