@@ -54,6 +54,7 @@ test-c: stage
 
 bench:
 	$(CARGO) bench --locked --bench operator
+	$(CARGO) bench --locked --bench calls
 
 bench-peers: library
 	scripts/bench_peers.sh '$(LIBRARY)' '$(TARGET)/peers'
