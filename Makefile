@@ -3,6 +3,7 @@
 #   make            the library, target/release/libaclnn_modulate.so
 #   make demo       build, install below target/, compile an example against that and run it
 #   make test       all tests: Rust, then C and C++ against an installed tree
+#   make test-aarch64  the kernels and some call sites on 64-bit Arm, cross-built and emulated
 #   make bench      speed, compared with the memory's own; make bench-peers: compared with other implementations
 #   make check      formatting, lints, headers, exports
 #   make headers    regenerate include/, docs/functions.md and the README's table from src/api and exports.txt
@@ -52,6 +53,10 @@ test-c: stage
 	cmake --build '$(TARGET)/tests_c' --parallel $(JOBS)
 	ctest --test-dir '$(TARGET)/tests_c' --output-on-failure --parallel $(JOBS)
 
+# Skips, saying so, where the cross compiler, qemu or the Rust target can't be had.
+test-aarch64:
+	scripts/test_aarch64.sh '$(TARGET)'
+
 bench:
 	$(CARGO) bench --locked --bench operator
 	$(CARGO) bench --locked --bench calls
@@ -79,4 +84,4 @@ package: library
 clean:
 	$(CARGO) clean
 
-.PHONY: all library install uninstall stage demo test test-rust test-c bench bench-peers check headers docs package clean
+.PHONY: all library install uninstall stage demo test test-rust test-c test-aarch64 bench bench-peers check headers docs package clean
