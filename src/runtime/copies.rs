@@ -8,7 +8,7 @@ use super::log;
 
 /// Looks at all loaded libraries, if the log would show what it finds.
 pub fn warn_of_another() {
-    if !log::enabled(log::Level::Warning) {
+    if !log::would_be_enabled(log::Level::Warning) {
         return;
     }
     let mut search = Search { own: base_of((warn_of_another as fn()) as *const c_void), found: Vec::new() };

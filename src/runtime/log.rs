@@ -23,13 +23,20 @@ pub enum Level {
 }
 
 /// The least level that is written, from `ASCEND_GLOBAL_LOG_LEVEL` (0 to 4, 4 is none).
-static THRESHOLD: Lazy<i32> = Lazy::new(|| {
+static THRESHOLD: Lazy<i32> = Lazy::new(threshold_now);
+
+fn threshold_now() -> i32 {
     std::env::var("ASCEND_GLOBAL_LOG_LEVEL")
         .ok()
         .and_then(|text| text.trim().parse().ok())
         .filter(|level| (0..=4).contains(level))
         .unwrap_or(4)
-});
+}
+
+/// What [`enabled`] would say, without settling it: a program may set the variables before its first call.
+pub(super) fn would_be_enabled(level: Level) -> bool {
+    level as i32 >= threshold_now()
+}
 
 static TO_STDOUT: Lazy<bool> =
     Lazy::new(|| std::env::var("ASCEND_SLOG_PRINT_TO_STDOUT").is_ok_and(|text| text.trim() == "1"));
