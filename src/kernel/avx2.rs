@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use super::plan::Plan;
 use super::scratch::Scratch;
-use super::vector::Lanes;
+use super::vector::{Lanes, Set};
 
 /// FLOAT: 8 columns; sums in two registers of four `f64`.
 #[derive(Clone, Copy)]
@@ -25,13 +25,43 @@ pub(crate) struct Widened {
     high: __m256d,
 }
 
+/// What all types share.
+#[derive(Clone, Copy)]
+pub(crate) struct Avx2;
+
+impl Set for Avx2 {
+    #[inline(always)]
+    unsafe fn prefetch(address: *const u8) {
+        // SAFETY: a prefetch reads nothing that the program can see, wherever it points.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
+    }
+    #[inline(always)]
+    unsafe fn copy_line(from: *const u8, to: *mut u8, streamed: bool) {
+        // SAFETY: the caller's 64 bytes.
+        unsafe {
+            let low = _mm256_loadu_si256(from.cast());
+            let high = _mm256_loadu_si256(from.add(32).cast());
+            put(to, low, streamed);
+            put(to.add(32), high, streamed);
+        }
+    }
+    #[inline(always)]
+    unsafe fn fence() {
+        // SAFETY: every x86-64 has it.
+        unsafe { _mm_sfence() }
+    }
+}
+
 impl Lanes for F32 {
     const N: usize = 8;
     const SIZE: usize = 4;
     const STEPS: usize = 2;
     const ONE: u32 = 0x3f80_0000;
     type Values = Widened;
+    type Rounded = __m256i;
     type Sums = [__m256d; 2];
+    type Set = Avx2;
+    const HOLDS_GROUP: bool = true;
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Widened {
@@ -47,9 +77,14 @@ impl Lanes for F32 {
         }
     }
     #[inline(always)]
-    unsafe fn store(to: *mut u8, values: Widened) {
+    unsafe fn round(products: Widened) -> __m256i {
+        // SAFETY: the tier has AVX2.
+        unsafe { _mm256_castps_si256(products.all) }
+    }
+    #[inline(always)]
+    unsafe fn put(to: *mut u8, values: __m256i, streamed: bool) {
         // SAFETY: the caller's 8 elements.
-        unsafe { _mm256_storeu_ps(to.cast(), values.all) }
+        unsafe { put(to, values, streamed) }
     }
     #[inline(always)]
     unsafe fn product(a: Widened, b: Widened) -> Widened {
@@ -72,36 +107,22 @@ impl Lanes for F32 {
         unsafe { [_mm256_add_pd(sums[0], a.low), _mm256_add_pd(sums[1], a.high)] }
     }
     #[inline(always)]
-    unsafe fn accumulate(accumulators: *mut f64, sums: Self::Sums) {
+    unsafe fn accumulate<const FRESH: bool>(accumulators: *mut f64, sums: Self::Sums) {
         // SAFETY: the caller's 8 accumulators.
         unsafe {
-            accumulate4(accumulators, sums[0]);
-            accumulate4(accumulators.add(4), sums[1]);
+            accumulate4::<FRESH>(accumulators, sums[0]);
+            accumulate4::<FRESH>(accumulators.add(4), sums[1]);
         }
     }
     #[inline(always)]
     unsafe fn finish(accumulators: *const f64, to: *mut u8) {
         // SAFETY: the caller's 8 accumulators and elements.
-        unsafe {
-            let low = _mm256_cvtpd_ps(_mm256_loadu_pd(accumulators));
-            let high = _mm256_cvtpd_ps(_mm256_loadu_pd(accumulators.add(4)));
-            _mm256_storeu_ps(to.cast(), _mm256_set_m128(high, low));
-        }
+        unsafe { Self::round_sums([_mm256_loadu_pd(accumulators), _mm256_loadu_pd(accumulators.add(4))], to) }
     }
     #[inline(always)]
-    unsafe fn prefetch(address: *const u8) {
-        // SAFETY: a prefetch reads nothing that the program can see, wherever it points.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
-    }
-    #[inline(always)]
-    unsafe fn copy_block<const STREAM: bool>(from: *const u8, to: *mut u8) {
-        // SAFETY: the caller's block.
-        unsafe { copy_line::<STREAM>(from, to) }
-    }
-    #[inline(always)]
-    unsafe fn fence() {
-        // SAFETY: every x86-64 has it.
-        unsafe { _mm_sfence() }
+    unsafe fn round_sums([low, high]: Self::Sums, to: *mut u8) {
+        // SAFETY: the caller's 8 elements.
+        unsafe { _mm256_storeu_ps(to.cast(), _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low))) }
     }
     #[inline(always)]
     unsafe fn transpose_block(from: *const u8, from_pitch: usize, to: *mut u8, to_pitch: usize) {
@@ -135,183 +156,130 @@ impl Lanes for F32 {
     }
 }
 
-impl Lanes for F16 {
-    const N: usize = 16;
-    const SIZE: usize = 2;
-    const STEPS: usize = 2;
-    const ONE: u32 = 0x3c00;
-    type Values = [__m256; 2];
-    type Sums = [__m256; 2];
+/// What the two 16-bit types share: everything but conversions and the columns' order.
+macro_rules! sixteen_bit {
+    ($name:ident, $one:literal, $load:path, $products:path, $round:path, $slot:expr) => {
+        impl Lanes for $name {
+            const N: usize = 16;
+            const SIZE: usize = 2;
+            const STEPS: usize = 2;
+            const ONE: u32 = $one;
+            type Values = [__m256; 2];
+            type Rounded = __m256i;
+            type Sums = [__m256; 2];
+            type Set = Avx2;
+            const HOLDS_GROUP: bool = false;
 
-    #[inline(always)]
-    unsafe fn load(from: *const u8) -> Self::Values {
-        // SAFETY: the caller's 16 elements.
-        unsafe {
-            let low = _mm256_cvtph_ps(_mm_loadu_si128(from.cast()));
-            [low, _mm256_cvtph_ps(_mm_loadu_si128(from.add(16).cast()))]
+            #[inline(always)]
+            unsafe fn load(from: *const u8) -> Self::Values {
+                // SAFETY: the caller's 16 elements.
+                unsafe { $load(from) }
+            }
+            #[inline(always)]
+            unsafe fn round(products: Self::Values) -> __m256i {
+                // SAFETY: the tier has AVX2 and F16C.
+                unsafe { $products(products) }
+            }
+            #[inline(always)]
+            unsafe fn put(to: *mut u8, values: __m256i, streamed: bool) {
+                // SAFETY: the caller's 16 elements.
+                unsafe { put(to, values, streamed) }
+            }
+            #[inline(always)]
+            unsafe fn round_sums(sums: Self::Sums, to: *mut u8) {
+                // SAFETY: the caller's 16 elements. Sums of one group are exact in `f32`.
+                unsafe { put(to, $round(sums), false) }
+            }
+            #[inline(always)]
+            unsafe fn product(a: Self::Values, b: Self::Values) -> Self::Values {
+                // SAFETY: the tier has AVX2.
+                unsafe { [_mm256_mul_ps(a[0], b[0]), _mm256_mul_ps(a[1], b[1])] }
+            }
+            #[inline(always)]
+            unsafe fn no_sums() -> Self::Sums {
+                // SAFETY: the tier has AVX2.
+                unsafe { [_mm256_set1_ps(-0.0); 2] }
+            }
+            #[inline(always)]
+            unsafe fn add_product(sums: Self::Sums, a: Self::Values, b: Self::Values) -> Self::Sums {
+                // SAFETY: the tier has FMA.
+                unsafe { [_mm256_fmadd_ps(a[0], b[0], sums[0]), _mm256_fmadd_ps(a[1], b[1], sums[1])] }
+            }
+            #[inline(always)]
+            unsafe fn add(sums: Self::Sums, a: Self::Values) -> Self::Sums {
+                // SAFETY: the tier has AVX2.
+                unsafe { [_mm256_add_ps(sums[0], a[0]), _mm256_add_ps(sums[1], a[1])] }
+            }
+            #[inline(always)]
+            unsafe fn accumulate<const FRESH: bool>(accumulators: *mut f64, sums: Self::Sums) {
+                // SAFETY: the caller's 16 accumulators.
+                unsafe {
+                    accumulate8::<FRESH>(accumulators, sums[0]);
+                    accumulate8::<FRESH>(accumulators.add(8), sums[1]);
+                }
+            }
+            #[inline(always)]
+            unsafe fn finish(accumulators: *const f64, to: *mut u8) {
+                // SAFETY: the caller's 16 accumulators and elements.
+                unsafe { put(to, $round([round_to_odd8(accumulators), round_to_odd8(accumulators.add(8))]), false) }
+            }
+            #[inline(always)]
+            unsafe fn transpose_block(from: *const u8, from_pitch: usize, to: *mut u8, to_pitch: usize) {
+                // SAFETY: the caller's 8 rows of 8 elements on both sides.
+                unsafe { transpose_block16(from, from_pitch, to, to_pitch) }
+            }
+            #[inline(always)]
+            fn slot(column: usize) -> usize {
+                let slot: fn(usize) -> usize = $slot;
+                slot(column)
+            }
         }
-    }
-    #[inline(always)]
-    unsafe fn store(to: *mut u8, values: Self::Values) {
-        // SAFETY: the caller's 16 elements. One store of 32 bytes: what is read back with another width soon after has to
-        // wait for the cache.
-        unsafe {
-            let low = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(values[0]);
-            let high = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(values[1]);
-            _mm256_storeu_si256(to.cast(), _mm256_set_m128i(high, low));
-        }
-    }
-    #[inline(always)]
-    unsafe fn product(a: Self::Values, b: Self::Values) -> Self::Values {
-        // SAFETY: the tier has AVX2.
-        unsafe { [_mm256_mul_ps(a[0], b[0]), _mm256_mul_ps(a[1], b[1])] }
-    }
-    #[inline(always)]
-    unsafe fn no_sums() -> Self::Sums {
-        // SAFETY: the tier has AVX2.
-        unsafe { [_mm256_set1_ps(-0.0); 2] }
-    }
-    #[inline(always)]
-    unsafe fn add_product(sums: Self::Sums, a: Self::Values, b: Self::Values) -> Self::Sums {
-        // SAFETY: the tier has FMA.
-        unsafe { [_mm256_fmadd_ps(a[0], b[0], sums[0]), _mm256_fmadd_ps(a[1], b[1], sums[1])] }
-    }
-    #[inline(always)]
-    unsafe fn add(sums: Self::Sums, a: Self::Values) -> Self::Sums {
-        // SAFETY: the tier has AVX2.
-        unsafe { [_mm256_add_ps(sums[0], a[0]), _mm256_add_ps(sums[1], a[1])] }
-    }
-    #[inline(always)]
-    unsafe fn accumulate(accumulators: *mut f64, sums: Self::Sums) {
-        // SAFETY: the caller's 16 accumulators.
-        unsafe {
-            accumulate8(accumulators, sums[0]);
-            accumulate8(accumulators.add(8), sums[1]);
-        }
-    }
-    #[inline(always)]
-    unsafe fn finish(accumulators: *const f64, to: *mut u8) {
-        // SAFETY: the caller's 16 accumulators and elements.
-        unsafe { Self::store(to, [round_to_odd8(accumulators), round_to_odd8(accumulators.add(8))]) }
-    }
-    #[inline(always)]
-    unsafe fn prefetch(address: *const u8) {
-        // SAFETY: as everywhere.
-        unsafe { F32::prefetch(address) }
-    }
-    #[inline(always)]
-    unsafe fn copy_block<const STREAM: bool>(from: *const u8, to: *mut u8) {
-        // SAFETY: the caller's block.
-        unsafe { copy_line::<STREAM>(from, to) }
-    }
-    #[inline(always)]
-    unsafe fn fence() {
-        // SAFETY: as everywhere.
-        unsafe { F32::fence() }
-    }
-    #[inline(always)]
-    unsafe fn transpose_block(from: *const u8, from_pitch: usize, to: *mut u8, to_pitch: usize) {
-        // SAFETY: the caller's 8 rows of 8 elements on both sides.
-        unsafe { transpose_block16(from, from_pitch, to, to_pitch) }
-    }
+    };
 }
 
-impl Lanes for Bf16 {
-    const N: usize = 16;
-    const SIZE: usize = 2;
-    const STEPS: usize = 2;
-    const ONE: u32 = 0x3f80;
-    type Values = [__m256; 2];
-    type Sums = [__m256; 2];
+sixteen_bit!(F16, 0x3c00, load_f16, f16_line, f16_line, |column| column);
+sixteen_bit!(Bf16, 0x3f80, load_bf16, bf16_products, bf16_pairs, |column| column / 16 * 16
+    + column % 2 * 8
+    + column % 16 / 2);
 
-    #[inline(always)]
-    unsafe fn load(from: *const u8) -> Self::Values {
-        // SAFETY: the caller's 16 elements.
-        unsafe {
-            let pairs = _mm256_loadu_si256(from.cast());
-            let even = _mm256_slli_epi32::<16>(pairs);
-            let odd = _mm256_and_si256(pairs, _mm256_set1_epi32(0xffff_0000_u32 as i32));
-            [_mm256_castsi256_ps(even), _mm256_castsi256_ps(odd)]
-        }
-    }
-    #[inline(always)]
-    unsafe fn store(to: *mut u8, values: Self::Values) {
-        // SAFETY: the caller's 16 elements.
-        unsafe { _mm256_storeu_si256(to.cast(), bf16_pairs(values)) }
-    }
-    #[inline(always)]
-    unsafe fn product(a: Self::Values, b: Self::Values) -> Self::Values {
-        // SAFETY: the tier has AVX2.
-        unsafe { [_mm256_mul_ps(a[0], b[0]), _mm256_mul_ps(a[1], b[1])] }
-    }
-    #[inline(always)]
-    unsafe fn no_sums() -> Self::Sums {
-        // SAFETY: the tier has AVX2.
-        unsafe { [_mm256_set1_ps(-0.0); 2] }
-    }
-    #[inline(always)]
-    unsafe fn add_product(sums: Self::Sums, a: Self::Values, b: Self::Values) -> Self::Sums {
-        // SAFETY: the tier has FMA.
-        unsafe { [_mm256_fmadd_ps(a[0], b[0], sums[0]), _mm256_fmadd_ps(a[1], b[1], sums[1])] }
-    }
-    #[inline(always)]
-    unsafe fn add(sums: Self::Sums, a: Self::Values) -> Self::Sums {
-        // SAFETY: the tier has AVX2.
-        unsafe { [_mm256_add_ps(sums[0], a[0]), _mm256_add_ps(sums[1], a[1])] }
-    }
-    #[inline(always)]
-    unsafe fn accumulate(accumulators: *mut f64, sums: Self::Sums) {
-        // SAFETY: the caller's 16 accumulators.
-        unsafe {
-            accumulate8(accumulators, sums[0]);
-            accumulate8(accumulators.add(8), sums[1]);
-        }
-    }
-    #[inline(always)]
-    unsafe fn finish(accumulators: *const f64, to: *mut u8) {
-        // SAFETY: the caller's 16 accumulators and elements.
-        unsafe { Self::store(to, [round_to_odd8(accumulators), round_to_odd8(accumulators.add(8))]) }
-    }
-    #[inline(always)]
-    fn slot(column: usize) -> usize {
-        column / 16 * 16 + column % 2 * 8 + column % 16 / 2
-    }
-    #[inline(always)]
-    unsafe fn prefetch(address: *const u8) {
-        // SAFETY: as everywhere.
-        unsafe { F32::prefetch(address) }
-    }
-    #[inline(always)]
-    unsafe fn copy_block<const STREAM: bool>(from: *const u8, to: *mut u8) {
-        // SAFETY: the caller's block.
-        unsafe { copy_line::<STREAM>(from, to) }
-    }
-    #[inline(always)]
-    unsafe fn fence() {
-        // SAFETY: as everywhere.
-        unsafe { F32::fence() }
-    }
-    #[inline(always)]
-    unsafe fn transpose_block(from: *const u8, from_pitch: usize, to: *mut u8, to_pitch: usize) {
-        // SAFETY: the caller's 8 rows of 8 elements on both sides.
-        unsafe { transpose_block16(from, from_pitch, to, to_pitch) }
-    }
-}
-
-/// Adds four sums to four accumulators.
 #[inline(always)]
-unsafe fn accumulate4(accumulators: *mut f64, sums: __m256d) {
+unsafe fn load_f16(from: *const u8) -> [__m256; 2] {
+    // SAFETY: the caller's 16 elements.
+    unsafe {
+        let low = _mm256_cvtph_ps(_mm_loadu_si128(from.cast()));
+        [low, _mm256_cvtph_ps(_mm_loadu_si128(from.add(16).cast()))]
+    }
+}
+
+/// Even columns, and odd ones.
+#[inline(always)]
+unsafe fn load_bf16(from: *const u8) -> [__m256; 2] {
+    // SAFETY: the caller's 16 elements.
+    unsafe {
+        let pairs = _mm256_loadu_si256(from.cast());
+        let even = _mm256_slli_epi32::<16>(pairs);
+        let odd = _mm256_and_si256(pairs, _mm256_set1_epi32(0xffff_0000_u32 as i32));
+        [_mm256_castsi256_ps(even), _mm256_castsi256_ps(odd)]
+    }
+}
+
+/// Adds four sums to four accumulators, or makes them these.
+#[inline(always)]
+unsafe fn accumulate4<const FRESH: bool>(accumulators: *mut f64, sums: __m256d) {
     // SAFETY: the caller's 4 accumulators.
-    unsafe { _mm256_storeu_pd(accumulators, _mm256_add_pd(_mm256_loadu_pd(accumulators), sums)) }
+    unsafe {
+        let sums = if FRESH { sums } else { _mm256_add_pd(_mm256_loadu_pd(accumulators), sums) };
+        _mm256_storeu_pd(accumulators, sums);
+    }
 }
 
 /// Widens eight sums and adds them to eight accumulators.
 #[inline(always)]
-unsafe fn accumulate8(accumulators: *mut f64, sums: __m256) {
+unsafe fn accumulate8<const FRESH: bool>(accumulators: *mut f64, sums: __m256) {
     // SAFETY: the caller's 8 accumulators.
     unsafe {
-        accumulate4(accumulators, _mm256_cvtps_pd(_mm256_castps256_ps128(sums)));
-        accumulate4(accumulators.add(4), _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(sums)));
+        accumulate4::<FRESH>(accumulators, _mm256_cvtps_pd(_mm256_castps256_ps128(sums)));
+        accumulate4::<FRESH>(accumulators.add(4), _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(sums)));
     }
 }
 
@@ -346,6 +314,41 @@ unsafe fn narrow_mask(mask: __m256d) -> __m128i {
         let mask = _mm256_castpd_ps(mask);
         let low = _mm256_castps256_ps128(mask);
         _mm_castps_si128(_mm_shuffle_ps::<0x88>(low, _mm256_extractf128_ps::<1>(mask)))
+    }
+}
+
+/// Writes 32 bytes; past the caches if told, and then they are aligned.
+#[inline(always)]
+unsafe fn put(to: *mut u8, values: __m256i, streamed: bool) {
+    // SAFETY: the caller's 32 bytes.
+    unsafe {
+        if streamed {
+            _mm256_stream_si256(to.cast(), values);
+        } else {
+            _mm256_storeu_si256(to.cast(), values);
+        }
+    }
+}
+
+/// Rounds 16 columns to binary16.
+#[inline(always)]
+unsafe fn f16_line(values: [__m256; 2]) -> __m256i {
+    // SAFETY: the tier has F16C.
+    unsafe {
+        let low = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(values[0]);
+        let high = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(values[1]);
+        _mm256_set_m128i(high, low)
+    }
+}
+
+/// Rounds products of bfloat16. No care for NaN: one that comes from elements has no payload in the lower half, so that
+/// rounding leaves it what it is.
+#[inline(always)]
+unsafe fn bf16_products(values: [__m256; 2]) -> __m256i {
+    // SAFETY: the tier has AVX2.
+    unsafe {
+        let [even, odd] = values;
+        _mm256_blend_epi16::<0xaa>(_mm256_srli_epi32::<16>(bf16_bits(even)), bf16_bits(odd))
     }
 }
 
@@ -429,21 +432,4 @@ pub(crate) unsafe fn unit<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize,
 pub(crate) unsafe fn reduce<L: Lanes>(plan: &Plan, scratch: &mut Scratch) {
     // SAFETY: as the caller promises.
     unsafe { super::unit::reduce::<L>(plan, scratch) }
-}
-
-/// Copies a line, past the caches if told; then it must be aligned.
-#[inline(always)]
-unsafe fn copy_line<const STREAM: bool>(from: *const u8, to: *mut u8) {
-    // SAFETY: the caller's 64 bytes.
-    unsafe {
-        let low = _mm256_loadu_si256(from.cast());
-        let high = _mm256_loadu_si256(from.add(32).cast());
-        if STREAM {
-            _mm256_stream_si256(to.cast(), low);
-            _mm256_stream_si256(to.add(32).cast(), high);
-        } else {
-            _mm256_storeu_si256(to.cast(), low);
-            _mm256_storeu_si256(to.add(32).cast(), high);
-        }
-    }
 }

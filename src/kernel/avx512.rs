@@ -7,7 +7,7 @@ use std::arch::x86_64::*;
 
 use super::plan::Plan;
 use super::scratch::Scratch;
-use super::vector::Lanes;
+use super::vector::{Lanes, Set};
 
 /// FLOAT: 16 columns; sums in two registers of eight `f64`.
 #[derive(Clone, Copy)]
@@ -28,13 +28,38 @@ pub(crate) struct Widened {
     high: __m512d,
 }
 
+/// What all types share.
+#[derive(Clone, Copy)]
+pub(crate) struct Avx512;
+
+impl Set for Avx512 {
+    #[inline(always)]
+    unsafe fn prefetch(address: *const u8) {
+        // SAFETY: a prefetch reads nothing that the program can see, wherever it points.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
+    }
+    #[inline(always)]
+    unsafe fn copy_line(from: *const u8, to: *mut u8, streamed: bool) {
+        // SAFETY: the caller's 64 bytes.
+        unsafe { put(to, _mm512_loadu_si512(from.cast()), streamed) }
+    }
+    #[inline(always)]
+    unsafe fn fence() {
+        // SAFETY: every x86-64 has it.
+        unsafe { _mm_sfence() }
+    }
+}
+
 impl Lanes for F32 {
     const N: usize = 16;
     const SIZE: usize = 4;
     const STEPS: usize = 1;
     const ONE: u32 = 0x3f80_0000;
     type Values = Widened;
+    type Rounded = __m512i;
     type Sums = [__m512d; 2];
+    type Set = Avx512;
+    const HOLDS_GROUP: bool = true;
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Widened {
@@ -50,9 +75,14 @@ impl Lanes for F32 {
         }
     }
     #[inline(always)]
-    unsafe fn store(to: *mut u8, values: Widened) {
+    unsafe fn round(products: Widened) -> __m512i {
+        // SAFETY: the tier has AVX-512 F.
+        unsafe { _mm512_castps_si512(products.all) }
+    }
+    #[inline(always)]
+    unsafe fn put(to: *mut u8, values: __m512i, streamed: bool) {
         // SAFETY: the caller's 16 elements.
-        unsafe { _mm512_storeu_ps(to.cast(), values.all) }
+        unsafe { put(to, values, streamed) }
     }
     #[inline(always)]
     unsafe fn product(a: Widened, b: Widened) -> Widened {
@@ -75,35 +105,25 @@ impl Lanes for F32 {
         unsafe { [_mm512_add_pd(sums[0], a.low), _mm512_add_pd(sums[1], a.high)] }
     }
     #[inline(always)]
-    unsafe fn accumulate(accumulators: *mut f64, sums: Self::Sums) {
+    unsafe fn accumulate<const FRESH: bool>(accumulators: *mut f64, sums: Self::Sums) {
         // SAFETY: the caller's 16 accumulators.
         unsafe {
-            accumulate8(accumulators, sums[0]);
-            accumulate8(accumulators.add(8), sums[1]);
+            accumulate8::<FRESH>(accumulators, sums[0]);
+            accumulate8::<FRESH>(accumulators.add(8), sums[1]);
         }
     }
     #[inline(always)]
     unsafe fn finish(accumulators: *const f64, to: *mut u8) {
         // SAFETY: the caller's 16 accumulators and elements.
+        unsafe { Self::round_sums([_mm512_loadu_pd(accumulators), _mm512_loadu_pd(accumulators.add(8))], to) }
+    }
+    #[inline(always)]
+    unsafe fn round_sums([low, high]: Self::Sums, to: *mut u8) {
+        // SAFETY: the caller's 16 elements.
         unsafe {
-            _mm256_storeu_ps(to.cast(), _mm512_cvtpd_ps(_mm512_loadu_pd(accumulators)));
-            _mm256_storeu_ps(to.add(32).cast(), _mm512_cvtpd_ps(_mm512_loadu_pd(accumulators.add(8))));
+            _mm256_storeu_ps(to.cast(), _mm512_cvtpd_ps(low));
+            _mm256_storeu_ps(to.add(32).cast(), _mm512_cvtpd_ps(high));
         }
-    }
-    #[inline(always)]
-    unsafe fn prefetch(address: *const u8) {
-        // SAFETY: a prefetch reads nothing that the program can see, wherever it points.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
-    }
-    #[inline(always)]
-    unsafe fn copy_block<const STREAM: bool>(from: *const u8, to: *mut u8) {
-        // SAFETY: the caller's block.
-        unsafe { copy_line::<STREAM>(from, to) }
-    }
-    #[inline(always)]
-    unsafe fn fence() {
-        // SAFETY: every x86-64 has it.
-        unsafe { _mm_sfence() }
     }
     #[inline(always)]
     unsafe fn transpose_block(from: *const u8, from_pitch: usize, to: *mut u8, to_pitch: usize) {
@@ -137,14 +157,17 @@ impl Lanes for F32 {
 
 /// What the two 16-bit types share: everything but conversions and the columns' order.
 macro_rules! sixteen_bit {
-    ($name:ident, $one:literal, $load:path, $round:path, $slot:expr) => {
+    ($name:ident, $one:literal, $load:path, $products:path, $round:path, $slot:expr) => {
         impl Lanes for $name {
             const N: usize = 32;
             const SIZE: usize = 2;
             const STEPS: usize = 1;
             const ONE: u32 = $one;
             type Values = [__m512; 2];
+            type Rounded = __m512i;
             type Sums = [__m512; 2];
+            type Set = Avx512;
+            const HOLDS_GROUP: bool = true;
 
             #[inline(always)]
             unsafe fn load(from: *const u8) -> Self::Values {
@@ -152,10 +175,19 @@ macro_rules! sixteen_bit {
                 unsafe { $load(from) }
             }
             #[inline(always)]
-            unsafe fn store(to: *mut u8, values: Self::Values) {
-                // SAFETY: the caller's 32 elements. One store of the line: what is read back with another width soon after
-                // has to wait for the cache.
-                unsafe { _mm512_storeu_si512(to.cast(), $round(values)) }
+            unsafe fn round(products: Self::Values) -> __m512i {
+                // SAFETY: the tier has AVX-512 F, BW and DQ.
+                unsafe { $products(products) }
+            }
+            #[inline(always)]
+            unsafe fn put(to: *mut u8, values: __m512i, streamed: bool) {
+                // SAFETY: the caller's 32 elements.
+                unsafe { put(to, values, streamed) }
+            }
+            #[inline(always)]
+            unsafe fn round_sums(sums: Self::Sums, to: *mut u8) {
+                // SAFETY: the caller's 32 elements. Sums of one group are exact in `f32`.
+                unsafe { put(to, $round(sums), false) }
             }
             #[inline(always)]
             unsafe fn product(a: Self::Values, b: Self::Values) -> Self::Values {
@@ -178,37 +210,25 @@ macro_rules! sixteen_bit {
                 unsafe { [_mm512_add_ps(sums[0], a[0]), _mm512_add_ps(sums[1], a[1])] }
             }
             #[inline(always)]
-            unsafe fn accumulate(accumulators: *mut f64, sums: Self::Sums) {
+            unsafe fn accumulate<const FRESH: bool>(accumulators: *mut f64, sums: Self::Sums) {
                 // SAFETY: the caller's 32 accumulators.
                 unsafe {
-                    accumulate16(accumulators, sums[0]);
-                    accumulate16(accumulators.add(16), sums[1]);
+                    accumulate16::<FRESH>(accumulators, sums[0]);
+                    accumulate16::<FRESH>(accumulators.add(16), sums[1]);
                 }
             }
             #[inline(always)]
             unsafe fn finish(accumulators: *const f64, to: *mut u8) {
                 // SAFETY: the caller's 32 accumulators and elements.
-                unsafe { Self::store(to, [round_to_odd16(accumulators), round_to_odd16(accumulators.add(16))]) }
+                unsafe {
+                    let values = [round_to_odd16(accumulators), round_to_odd16(accumulators.add(16))];
+                    put(to, $round(values), false);
+                }
             }
             #[inline(always)]
             fn slot(column: usize) -> usize {
                 let slot: fn(usize) -> usize = $slot;
                 slot(column)
-            }
-            #[inline(always)]
-            unsafe fn prefetch(address: *const u8) {
-                // SAFETY: as everywhere.
-                unsafe { F32::prefetch(address) }
-            }
-            #[inline(always)]
-            unsafe fn copy_block<const STREAM: bool>(from: *const u8, to: *mut u8) {
-                // SAFETY: the caller's block.
-                unsafe { copy_line::<STREAM>(from, to) }
-            }
-            #[inline(always)]
-            unsafe fn fence() {
-                // SAFETY: as everywhere.
-                unsafe { F32::fence() }
             }
             #[inline(always)]
             unsafe fn transpose_block(from: *const u8, from_pitch: usize, to: *mut u8, to_pitch: usize) {
@@ -219,23 +239,28 @@ macro_rules! sixteen_bit {
     };
 }
 
-sixteen_bit!(F16, 0x3c00, load_f16, f16_line, |column| column);
-sixteen_bit!(Bf16, 0x3f80, load_bf16, bf16_pairs, |column| column / 32 * 32 + column % 2 * 16 + column % 32 / 2);
+sixteen_bit!(F16, 0x3c00, load_f16, f16_line, f16_line, |column| column);
+sixteen_bit!(Bf16, 0x3f80, load_bf16, bf16_products, bf16_pairs, |column| column / 32 * 32
+    + column % 2 * 16
+    + column % 32 / 2);
 
-/// Adds eight sums to eight accumulators.
+/// Adds eight sums to eight accumulators, or makes them these.
 #[inline(always)]
-unsafe fn accumulate8(accumulators: *mut f64, sums: __m512d) {
+unsafe fn accumulate8<const FRESH: bool>(accumulators: *mut f64, sums: __m512d) {
     // SAFETY: the caller's 8 accumulators.
-    unsafe { _mm512_storeu_pd(accumulators, _mm512_add_pd(_mm512_loadu_pd(accumulators), sums)) }
+    unsafe {
+        let sums = if FRESH { sums } else { _mm512_add_pd(_mm512_loadu_pd(accumulators), sums) };
+        _mm512_storeu_pd(accumulators, sums);
+    }
 }
 
 /// Widens sixteen sums and adds them to sixteen accumulators.
 #[inline(always)]
-unsafe fn accumulate16(accumulators: *mut f64, sums: __m512) {
+unsafe fn accumulate16<const FRESH: bool>(accumulators: *mut f64, sums: __m512) {
     // SAFETY: the caller's 16 accumulators.
     unsafe {
-        accumulate8(accumulators, _mm512_cvtps_pd(_mm512_castps512_ps256(sums)));
-        accumulate8(accumulators.add(8), _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(sums)));
+        accumulate8::<FRESH>(accumulators, _mm512_cvtps_pd(_mm512_castps512_ps256(sums)));
+        accumulate8::<FRESH>(accumulators.add(8), _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(sums)));
     }
 }
 
@@ -291,6 +316,17 @@ unsafe fn load_bf16(from: *const u8) -> [__m512; 2] {
         let even = _mm512_slli_epi32::<16>(pairs);
         let odd = _mm512_and_si512(pairs, _mm512_set1_epi32(0xffff_0000_u32 as i32));
         [_mm512_castsi512_ps(even), _mm512_castsi512_ps(odd)]
+    }
+}
+
+/// Rounds products of bfloat16. No care for NaN: one that comes from elements has no payload in the lower half, so that
+/// rounding leaves it what it is.
+#[inline(always)]
+unsafe fn bf16_products(values: [__m512; 2]) -> __m512i {
+    // SAFETY: the tier has AVX-512 F and BW.
+    unsafe {
+        let [even, odd] = values;
+        _mm512_mask_blend_epi16(0xaaaa_aaaa, _mm512_srli_epi32::<16>(bf16_bits(even)), bf16_bits(odd))
     }
 }
 
@@ -353,13 +389,12 @@ unsafe fn transpose_block16(from: *const u8, from_pitch: usize, to: *mut u8, to_
     }
 }
 
-/// Copies a line, past the caches if told; then it must be aligned.
+/// Writes a line, past the caches if told; then it must be aligned.
 #[inline(always)]
-unsafe fn copy_line<const STREAM: bool>(from: *const u8, to: *mut u8) {
+unsafe fn put(to: *mut u8, line: __m512i, streamed: bool) {
     // SAFETY: the caller's 64 bytes.
     unsafe {
-        let line = _mm512_loadu_si512(from.cast());
-        if STREAM {
+        if streamed {
             _mm512_stream_si512(to.cast(), line);
         } else {
             _mm512_storeu_si512(to.cast(), line);

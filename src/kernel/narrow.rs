@@ -15,7 +15,7 @@
 
 use super::pack::{self, Grid};
 use super::plan::GROUP;
-use super::rows::{self, Blocks, Group};
+use super::rows::{self, Blocks, Group, Writes};
 use super::vector::Lanes;
 
 /// Columns of a tile: its three tensors fit into the nearest cache.
@@ -92,7 +92,7 @@ impl Tile {
             let groups = self.groups.min(whole - start);
             let views = views.map(|view| view.below(start * GROUP));
             let columns = if self.column_step == 1 { groups * self.hidden } else { self.groups * self.hidden };
-            let blocks = Blocks { head: 0, full: columns.div_ceil(L::BLOCK), tail: 0 };
+            let blocks = Blocks { full: columns.div_ceil(L::BLOCK), tail: 0 };
             // SAFETY: the views' rows; tiles and sums have room for all blocks of a full tile.
             unsafe {
                 let [grad_output, input, grad_input] = self.tiles.map(|base| self.grid::<L>(base));
@@ -100,24 +100,20 @@ impl Tile {
                 if INPUT {
                     self.copy::<L, true>(views[1], input, groups);
                 }
-                for i in 0..blocks.full * L::BLOCK {
-                    self.sums[0].add(i).write(-0.0);
-                    self.sums[1].add(i).write(-0.0);
-                }
-                let [scale_sums, shift_sums] = self.sums;
-                let (scale, copies) = (self.scale, self.copies);
                 let group = Group {
                     rows: GROUP,
                     grad_output,
                     input,
                     grad_input,
-                    scale,
-                    streams: false,
-                    copies,
-                    scale_sums,
-                    shift_sums,
+                    scale: self.scale,
+                    writes: Writes::Plain,
+                    copies: self.copies,
+                    // All eight rows are taken at once.
+                    group_sums: [std::ptr::null_mut(); 2],
+                    accumulators: self.sums,
+                    fresh: true,
                 };
-                rows::group::<L, INPUT>(&group, blocks);
+                rows::at_once::<L, INPUT>(&group, blocks);
                 if INPUT {
                     self.fold::<L>(self.sums[0], groups, chunk_sums[0]);
                 }

@@ -9,7 +9,7 @@ use std::arch::asm;
 
 use super::plan::Plan;
 use super::scratch::Scratch;
-use super::vector::Lanes;
+use super::vector::{Lanes, Set};
 
 /// FLOAT: 4 columns; sums in two registers of two `f64`.
 #[derive(Clone, Copy)]
@@ -21,13 +21,28 @@ pub(crate) struct F16;
 #[derive(Clone, Copy)]
 pub(crate) struct Bf16;
 
+/// What all types share. Nothing goes past the caches: the CPUs notice by themselves that whole lines are written.
+#[derive(Clone, Copy)]
+pub(crate) struct Neon;
+
+impl Set for Neon {
+    #[inline(always)]
+    unsafe fn prefetch(address: *const u8) {
+        // SAFETY: a prefetch reads nothing that the program can see, wherever it points.
+        unsafe { asm!("prfm pldl1keep, [{}]", in(reg) address, options(nostack, preserves_flags, readonly)) }
+    }
+}
+
 impl Lanes for F32 {
     const N: usize = 4;
     const SIZE: usize = 4;
     const STEPS: usize = 4;
     const ONE: u32 = 0x3f80_0000;
     type Values = float32x4_t;
+    type Rounded = float32x4_t;
     type Sums = [float64x2_t; 2];
+    type Set = Neon;
+    const HOLDS_GROUP: bool = true;
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> float32x4_t {
@@ -35,7 +50,11 @@ impl Lanes for F32 {
         unsafe { vld1q_f32(from.cast()) }
     }
     #[inline(always)]
-    unsafe fn store(to: *mut u8, values: float32x4_t) {
+    unsafe fn round(products: float32x4_t) -> float32x4_t {
+        products
+    }
+    #[inline(always)]
+    unsafe fn put(to: *mut u8, values: float32x4_t, _streamed: bool) {
         // SAFETY: the caller's 4 elements.
         unsafe { vst1q_f32(to.cast(), values) }
     }
@@ -66,30 +85,22 @@ impl Lanes for F32 {
         }
     }
     #[inline(always)]
-    unsafe fn accumulate(accumulators: *mut f64, sums: Self::Sums) {
+    unsafe fn accumulate<const FRESH: bool>(accumulators: *mut f64, sums: Self::Sums) {
         // SAFETY: the caller's 4 accumulators.
         unsafe {
-            accumulate2(accumulators, sums[0]);
-            accumulate2(accumulators.add(2), sums[1]);
+            accumulate2::<FRESH>(accumulators, sums[0]);
+            accumulate2::<FRESH>(accumulators.add(2), sums[1]);
         }
     }
     #[inline(always)]
     unsafe fn finish(accumulators: *const f64, to: *mut u8) {
         // SAFETY: the caller's 4 accumulators and elements.
-        unsafe {
-            let low = vcvt_f32_f64(vld1q_f64(accumulators));
-            vst1q_f32(to.cast(), vcvt_high_f32_f64(low, vld1q_f64(accumulators.add(2))));
-        }
+        unsafe { Self::round_sums([vld1q_f64(accumulators), vld1q_f64(accumulators.add(2))], to) }
     }
     #[inline(always)]
-    unsafe fn prefetch(address: *const u8) {
-        // SAFETY: a prefetch reads nothing that the program can see, wherever it points.
-        unsafe { asm!("prfm pldl1keep, [{}]", in(reg) address, options(nostack, preserves_flags, readonly)) }
-    }
-    #[inline(always)]
-    unsafe fn copy_block<const STREAM: bool>(from: *const u8, to: *mut u8) {
-        // SAFETY: the caller's block.
-        unsafe { copy_line(from, to) }
+    unsafe fn round_sums([low, high]: Self::Sums, to: *mut u8) {
+        // SAFETY: the caller's 4 elements.
+        unsafe { vst1q_f32(to.cast(), vcvt_high_f32_f64(vcvt_f32_f64(low), high)) }
     }
     #[inline(always)]
     unsafe fn transpose_block(from: *const u8, from_pitch: usize, to: *mut u8, to_pitch: usize) {
@@ -112,7 +123,10 @@ macro_rules! sixteen_bit {
             const STEPS: usize = 4;
             const ONE: u32 = $one;
             type Values = [float32x4_t; 2];
+            type Rounded = uint16x8_t;
             type Sums = [float32x4_t; 2];
+            type Set = Neon;
+            const HOLDS_GROUP: bool = true;
 
             #[inline(always)]
             unsafe fn load(from: *const u8) -> Self::Values {
@@ -120,9 +134,19 @@ macro_rules! sixteen_bit {
                 unsafe { $widen(vld1q_u16(from.cast())) }
             }
             #[inline(always)]
-            unsafe fn store(to: *mut u8, values: Self::Values) {
+            unsafe fn round(products: Self::Values) -> uint16x8_t {
+                // SAFETY: the tier has NEON.
+                unsafe { $narrow(products) }
+            }
+            #[inline(always)]
+            unsafe fn put(to: *mut u8, values: uint16x8_t, _streamed: bool) {
                 // SAFETY: the caller's 8 elements.
-                unsafe { vst1q_u16(to.cast(), $narrow(values)) }
+                unsafe { vst1q_u16(to.cast(), values) }
+            }
+            #[inline(always)]
+            unsafe fn round_sums(sums: Self::Sums, to: *mut u8) {
+                // SAFETY: the caller's 8 elements. Sums of one group are exact in `f32`.
+                unsafe { vst1q_u16(to.cast(), $narrow(sums)) }
             }
             #[inline(always)]
             unsafe fn product(a: Self::Values, b: Self::Values) -> Self::Values {
@@ -145,30 +169,23 @@ macro_rules! sixteen_bit {
                 unsafe { [vaddq_f32(sums[0], a[0]), vaddq_f32(sums[1], a[1])] }
             }
             #[inline(always)]
-            unsafe fn accumulate(accumulators: *mut f64, sums: Self::Sums) {
+            unsafe fn accumulate<const FRESH: bool>(accumulators: *mut f64, sums: Self::Sums) {
                 // SAFETY: the caller's 8 accumulators.
                 unsafe {
                     let ([a, b], [c, d]) = (widen(sums[0]), widen(sums[1]));
-                    accumulate2(accumulators, a);
-                    accumulate2(accumulators.add(2), b);
-                    accumulate2(accumulators.add(4), c);
-                    accumulate2(accumulators.add(6), d);
+                    accumulate2::<FRESH>(accumulators, a);
+                    accumulate2::<FRESH>(accumulators.add(2), b);
+                    accumulate2::<FRESH>(accumulators.add(4), c);
+                    accumulate2::<FRESH>(accumulators.add(6), d);
                 }
             }
             #[inline(always)]
             unsafe fn finish(accumulators: *const f64, to: *mut u8) {
                 // SAFETY: the caller's 8 accumulators and elements.
-                unsafe { Self::store(to, [round_to_odd4(accumulators), round_to_odd4(accumulators.add(4))]) }
-            }
-            #[inline(always)]
-            unsafe fn prefetch(address: *const u8) {
-                // SAFETY: as everywhere.
-                unsafe { F32::prefetch(address) }
-            }
-            #[inline(always)]
-            unsafe fn copy_block<const STREAM: bool>(from: *const u8, to: *mut u8) {
-                // SAFETY: the caller's block.
-                unsafe { copy_line(from, to) }
+                unsafe {
+                    let values = [round_to_odd4(accumulators), round_to_odd4(accumulators.add(4))];
+                    vst1q_u16(to.cast(), $narrow(values));
+                }
             }
             #[inline(always)]
             unsafe fn transpose_block(from: *const u8, from_pitch: usize, to: *mut u8, to_pitch: usize) {
@@ -188,11 +205,11 @@ unsafe fn widen(values: float32x4_t) -> [float64x2_t; 2] {
     unsafe { [vcvt_f64_f32(vget_low_f32(values)), vcvt_high_f64_f32(values)] }
 }
 
-/// Adds two sums to two accumulators.
+/// Adds two sums to two accumulators, or makes them these.
 #[inline(always)]
-unsafe fn accumulate2(accumulators: *mut f64, sums: float64x2_t) {
+unsafe fn accumulate2<const FRESH: bool>(accumulators: *mut f64, sums: float64x2_t) {
     // SAFETY: the caller's 2 accumulators.
-    unsafe { vst1q_f64(accumulators, vaddq_f64(vld1q_f64(accumulators), sums)) }
+    unsafe { vst1q_f64(accumulators, if FRESH { sums } else { vaddq_f64(vld1q_f64(accumulators), sums) }) }
 }
 
 /// Four accumulators rounded to odd: see [`super::element::f64_to_f32_odd`].
@@ -266,18 +283,6 @@ unsafe fn bf16_bits(values: float32x4_t) -> uint32x4_t {
         let rounded = vsraq_n_u32::<16>(vaddq_u32(bits, vdupq_n_u32(0x7fff)), odd);
         let quiet = vorrq_u32(bits, vdupq_n_u32(0x40_0000));
         vbslq_u32(vceqq_f32(values, values), rounded, quiet)
-    }
-}
-
-/// Copies a line. Nothing goes past the caches: the CPUs notice by themselves that whole lines are written.
-#[inline(always)]
-unsafe fn copy_line(from: *const u8, to: *mut u8) {
-    // SAFETY: the caller's 64 bytes.
-    unsafe {
-        let line = [vld1q_u8(from), vld1q_u8(from.add(16)), vld1q_u8(from.add(32)), vld1q_u8(from.add(48))];
-        for (i, quarter) in line.into_iter().enumerate() {
-            vst1q_u8(to.add(i * 16), quarter);
-        }
     }
 }
 

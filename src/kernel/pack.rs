@@ -3,7 +3,7 @@
 use super::vector::Lanes;
 
 /// A rectangle of elements: address of the first, and steps in bytes from row to row and from column to column.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grid {
     pub base: *mut u8,
     pub row: usize,

@@ -6,16 +6,15 @@ use super::{ModulateBackward, View2, View3};
 pub(crate) const CHUNK: usize = 1024;
 /// Rows of a group: fixed by the contract.
 pub(crate) const GROUP: usize = 8;
-/// Most columns of a tile: accumulators, totals and scale of a tile stay below 160 KiB.
-pub(crate) const MAX_TILE: usize = 4096;
+/// Most columns of a tile. A tile narrower than a row costs up to a quarter more time; one of this width keeps its sums in
+/// 260 KiB.
+pub(crate) const MAX_TILE: usize = 5120;
 /// Fewest columns worth a tile of their own: narrower rows would be read in too small pieces.
 const MIN_TILE: usize = 256;
-/// Rows so few that setting up and rounding the accumulators is a good part of the work...
-const SHORT: usize = 32;
-/// ... and columns of a tile then: its accumulators stay in the nearest cache.
-const SHORT_TILE: usize = 512;
 /// Columns of a tile of which some view must be gathered.
 const GATHERED_TILE: usize = 128;
+/// Bytes of the three large tensors that stay in the nearest caches.
+const NEAR_BYTES: usize = 1 << 20;
 /// Batch times hidden from which on batch and columns alone keep every thread busy.
 const WIDE_ENOUGH: usize = 8192;
 /// Units that each thread should find, so that a late or slow one costs little.
@@ -47,30 +46,55 @@ pub enum Stores {
 }
 
 /// A problem cut into units.
+///
+/// A unit is one tile of columns of one item; an item is some samples, or some chunks of rows of one sample. Items that would
+/// leave threads idle at the end are cut into narrower tiles than the others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     /// The problem, its dims perhaps relabelled.
     pub problem: ModulateBackward,
     /// Whether grad_input is stored past the caches.
     pub streaming: bool,
+    /// Whether all rows of grad_input begin at a line boundary.
+    pub aligned: bool,
+    /// Whether everything stays in the nearest caches.
+    pub near: bool,
     /// Whether rows are so short that groups stand side by side.
     pub narrow: bool,
-    /// Columns before grad_input's first line boundary, where that matters.
-    pub head: usize,
-    /// Columns per tile; the first tile has `head` more.
-    pub tile: usize,
-    /// Tiles per row.
-    pub tiles: usize,
-    /// Samples per unit.
-    pub batch_step: usize,
-    /// Chunks of rows per unit.
-    pub chunk_step: usize,
+    /// Samples per item.
+    batch_step: usize,
+    /// Chunks of rows per item.
+    chunk_step: usize,
     /// Chunks of rows in all.
     pub chunks: usize,
+    /// How the first `wide` items are cut, and the others.
+    wide: usize,
+    cuts: [Cut; 2],
     /// Where chunk sums go while L is split; null while it is not.
     pub workspace: *mut u8,
     /// Number of units.
     pub units: usize,
+}
+
+/// Rows cut into tiles.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    /// Columns per tile.
+    tile: usize,
+    /// Tiles per row.
+    tiles: usize,
+}
+
+impl Cut {
+    /// About as many tiles as wanted, of whole blocks and lines.
+    fn new(hidden: usize, wanted: usize, block: usize, size: usize) -> Self {
+        let tile = hidden.div_ceil(wanted).next_multiple_of(block.max(LINE / size));
+        Self { tile, tiles: hidden.div_ceil(tile) }
+    }
+
+    fn columns(self, tile: usize, hidden: usize) -> (usize, usize) {
+        (tile * self.tile, hidden.min((tile + 1) * self.tile))
+    }
 }
 
 // SAFETY: plain data; the addresses are the caller's, who promises that they may be used while the problem runs.
@@ -98,61 +122,76 @@ impl Plan {
         let [batch, sequence, hidden] = problem.dims;
         let size = problem.dtype.size();
         let chunks = sequence.div_ceil(CHUNK);
-
         let direct = problem.columns_adjacent();
+        let narrow = super::narrow::pays(sequence, hidden, size);
         let wants_streaming = match stores {
             Stores::Auto => problem.traffic() > super::cpu::last_level_cache() / 4 * 3,
             Stores::Plain => false,
             Stores::Streaming => true,
         };
-        let narrow = super::narrow::pays(sequence, hidden, size);
-        // A head must fit into a block. Only the scalar tier has shorter ones, and no streamed stores either.
-        let streams = block * size >= LINE;
-        let head = if wants_streaming && direct && streams && !narrow { line_head(&problem) } else { None };
-        let streaming = head.is_some();
-        let head = head.unwrap_or(0);
+        // The scalar tier's blocks are shorter than a line, and it has no streamed stores either.
+        let streaming = wants_streaming && direct && !narrow && block * size >= LINE;
 
-        let max_tile = match sequence {
-            _ if !direct => GATHERED_TILE,
-            ..=SHORT => SHORT_TILE,
-            _ => MAX_TILE,
-        };
-        let body = hidden.saturating_sub(head).max(1);
-        let mut tiles = body.div_ceil(max_tile);
+        let max_tile = if direct { MAX_TILE } else { GATHERED_TILE };
+        let wide_cut = Cut::new(hidden, hidden.div_ceil(max_tile), block, size);
         let wanted = if threads == 1 { 1 } else { threads * UNITS_PER_THREAD };
         // Without sums there is nothing to keep, and any number of chunks is a unit.
         let no_sums = problem.grad_scale.is_none() && problem.grad_shift.is_none();
         let has_workspace = workspace_bytes(given, true, true) > 0 && !workspace.is_null();
         let can_split = threads > 1 && (no_sums || has_workspace);
-        if batch * tiles < wanted {
-            // Chunks first, where they can be shared out: they leave rows long, and long rows are read faster.
-            let splits = if can_split { chunks } else { 1 };
-            tiles = wanted.div_ceil(batch * splits).min(body.div_ceil(MIN_TILE)).max(tiles);
-        }
-        let tile = body.div_ceil(tiles).next_multiple_of(block.max(LINE / size));
-        let tiles = body.div_ceil(tile);
-
-        let chunk_step =
-            if can_split && batch * tiles < wanted { chunks.div_ceil(wanted.div_ceil(batch * tiles)) } else { chunks };
+        let tiles = batch * wide_cut.tiles;
+        let chunk_step = if can_split && tiles < wanted { chunks.div_ceil(wanted.div_ceil(tiles)) } else { chunks };
         let splits = chunks.div_ceil(chunk_step);
-        let batch_step = if threads == 1 { batch } else { batch.div_ceil((wanted * 2).div_ceil(tiles * splits)) };
-        let units = batch.div_ceil(batch_step) * tiles * splits;
-        let workspace = if splits > 1 && !no_sums { workspace } else { std::ptr::null_mut() };
-        Self { problem, streaming, narrow, head, tile, tiles, batch_step, chunk_step, chunks, workspace, units }
+        let batch_step =
+            if threads == 1 { batch } else { batch.div_ceil((wanted * 2).div_ceil(wide_cut.tiles * splits)) };
+        let items = batch.div_ceil(batch_step) * splits;
+        // Rows are read faster whole. So each thread gets as many whole items as the others, and what is left is cut.
+        let left = if items * wide_cut.tiles < wanted * 2 { items % threads } else { 0 };
+        let wide = items - left;
+        let most = hidden.div_ceil(MIN_TILE).max(wide_cut.tiles);
+        let narrow_cut = if left == 0 {
+            wide_cut
+        } else {
+            Cut::new(hidden, threads.div_ceil(left).max(wide_cut.tiles).min(most), block, size)
+        };
+        let cuts = [wide_cut, narrow_cut];
+        Self {
+            problem,
+            streaming,
+            aligned: rows_aligned(&problem),
+            near: problem.traffic() <= NEAR_BYTES,
+            narrow,
+            batch_step,
+            chunk_step,
+            chunks,
+            wide,
+            cuts,
+            workspace: if splits > 1 && !no_sums { workspace } else { std::ptr::null_mut() },
+            units: wide * wide_cut.tiles + left * narrow_cut.tiles,
+        }
     }
 
     /// What a unit covers. Neighbouring units are neighbours in memory.
     pub(crate) fn unit(&self, unit: usize) -> Unit {
         let [batch, _, hidden] = self.problem.dims;
-        let (rest, tile) = (unit / self.tiles, unit % self.tiles);
+        let [wide_cut, narrow_cut] = self.cuts;
+        let wide_units = self.wide * wide_cut.tiles;
+        let (first, unit, cut) =
+            if unit < wide_units { (0, unit, wide_cut) } else { (self.wide, unit - wide_units, narrow_cut) };
+        let (item, tile) = (first + unit / cut.tiles, unit % cut.tiles);
         let splits = self.chunks.div_ceil(self.chunk_step);
-        let (sample, split) = (rest / splits * self.batch_step, rest % splits * self.chunk_step);
-        let column = if tile == 0 { 0 } else { self.head + tile * self.tile };
+        let (sample, split) = (item / splits * self.batch_step, item % splits * self.chunk_step);
         Unit {
             batch: (sample, batch.min(sample + self.batch_step)),
-            columns: (column, hidden.min(self.head + (tile + 1) * self.tile)),
+            columns: cut.columns(tile, hidden),
             chunks: (split, self.chunks.min(split + self.chunk_step)),
         }
+    }
+
+    /// Columns of the widest tiles, one after the other.
+    pub(crate) fn tiles(&self) -> impl Iterator<Item = (usize, usize)> {
+        let (cut, hidden) = (self.cuts[0], self.problem.dims[2]);
+        (0..cut.tiles).map(move |tile| cut.columns(tile, hidden))
     }
 
     /// Address of the chunk sums of one gradient (0: grad_scale, 1: grad_shift) for columns from `column` on.
@@ -248,13 +287,9 @@ fn rows_follow(problem: &ModulateBackward) -> bool {
         && problem.grad_shift.as_ref().is_none_or(follows2)
 }
 
-/// Columns before the first line boundary of grad_input's rows; `None` where rows differ in that.
-fn line_head(problem: &ModulateBackward) -> Option<usize> {
-    let size = problem.dtype.size();
-    let address = problem.grad_input.base.addr();
-    let pitch_aligned = |stride: usize| (stride * size).is_multiple_of(LINE);
+/// Whether every row of grad_input begins at a line boundary.
+fn rows_aligned(problem: &ModulateBackward) -> bool {
     let [batch, row, _] = problem.grad_input.stride;
-    let same = pitch_aligned(batch) && pitch_aligned(row) && address.is_multiple_of(size);
-    let head = (LINE - address % LINE) % LINE / size;
-    (same && problem.dims[2] >= head + LINE / size).then_some(head)
+    let pitch_aligned = |stride: usize| (stride * problem.dtype.size()).is_multiple_of(LINE);
+    problem.grad_input.base.addr().is_multiple_of(LINE) && pitch_aligned(batch) && pitch_aligned(row)
 }

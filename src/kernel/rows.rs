@@ -1,34 +1,46 @@
-//! The inner loops: one group of rows, all columns of a tile.
+//! The inner loops: one group of up to 8 rows, all columns of a tile.
+//!
+//! Where rows are wide, a pass takes one row or two at a time over all columns, and the group's sums wait in memory for the
+//! next pass:
 //!
 //! ```text
-//! for each block of columns (a cache line of each row):
-//!     group sums = nothing                                     in registers
-//!     for each of the 8 rows:
-//!         ask for the lines of grad_output and input that come 4 blocks later
-//!         group sums += grad_output * input, += grad_output
-//!         stash = grad_output * scale
-//!     accumulators += group sums                               f64, in the nearest cache
-//!     for each of the 8 rows:
-//!         grad_input = stash
+//! for each pass of 1 or 2 rows:
+//!     for each block of columns (a cache line of each row):
+//!         ask for the lines that the walk reaches 2 KiB later
+//!         group sums = nothing (first pass), or as the last pass left them
+//!         for each row of the pass:
+//!             group sums += grad_output * input, += grad_output
+//!             grad_input = grad_output * scale
+//!         keep the group sums; after the last pass: accumulators += group sums               f64
 //! ```
 //!
-//! Departures for speed, each measured on Zen 3 as time per call against a triad over the same bytes:
+//! Where a group's rows fit into a page together, all 8 are taken at once and the group's sums never leave the registers.
 //!
-//! - All of a block's rows are read before any is written. Where rows lie a multiple of 2 KiB apart, a row's load else has
-//!   the low 12 address bits of the store just before it, and waits for that store as if it were the same address: rows of
-//!   3072 FLOAT went from 7.4 to 1.8 x triad, of 1536 from 2.5 to 1.8.
-//! - The loop over rows stays a loop. Unrolled, the compiler hoists all rows' loads and runs out of registers: twice the time
-//!   in cache.
-//! - Software prefetch, 256 bytes ahead in each row: rows of 1152 FLOAT went from 1.7 to 1.4; 512 bytes gave 1.5. The
-//!   hardware's prefetchers follow fewer streams than the 16 there are.
+//! Why so, measured on Zen 3 (32 KiB of L1, 512 KiB of L2) as time per call against a triad over the same bytes:
+//!
+//! - Eight rows at a time are 16 streams to read and 8 to write. The hardware's prefetchers follow fewer, and rows a multiple
+//!   of 4 KiB apart compete for the 8 ways of one set of L1. FLOAT rows of 3072 took 1.9 with one thread, and 1.35 by
+//!   passes of two; rows of 256, 2.2 and 1.25.
+//! - Two rows at a time halve the traffic of the group sums, but lose to one where rows are shorter than a page: rows of 256
+//!   took 1.25 by ones and 1.9 by twos.
+//! - All rows of a pass are read before any is written. A load that has the low 12 address bits of a store just before it
+//!   waits for that store as if it were the same address, and rows of 3072 FLOAT are such: 1.5 instead of 1.35.
+//! - Prefetching 2 KiB ahead in the order of the walk, rows' ends included, gains 3 to 15 % over the hardware alone; 512 bytes
+//!   or 4 KiB gain less. Into L2 only is no better than into L1.
+//! - Tiles narrower than a row cost more than accumulators in L2: rows of 3072 as two tiles of 1536 took 1.6.
 //! - The sums of grad_output are made even where nobody wants grad_shift, and whether stores stream is asked for each block:
 //!   both cost less than what other copies of this code would in size and compile time.
 
+use std::mem::MaybeUninit;
+
 use super::pack::Grid;
+use super::plan::GROUP;
 use super::vector::{Lanes, MAX_STEPS};
 
-/// How far ahead of a row's current line the next ones are asked for, in bytes.
-const AHEAD: usize = 256;
+/// How far ahead of the walk lines are asked for, in bytes of each tensor.
+const AHEAD: usize = 2048;
+/// Bytes of a page: what lies within one is a single stream to the prefetchers.
+const PAGE: usize = 4096;
 
 /// What one pass over a group of rows reads and writes.
 #[derive(Clone, Copy)]
@@ -43,48 +55,88 @@ pub(crate) struct Group {
     pub grad_input: Grid,
     /// Scale of the tile's columns, in blocks.
     pub scale: *const u8,
-    /// Whether full blocks of grad_input are stored past the caches; they are aligned to lines then.
-    pub streams: bool,
+    /// How full blocks of grad_input are stored.
+    pub writes: Writes,
     /// Whether grad_input is a copy of grad_output, since there is no scale: bit for bit, NaN payloads too.
     pub copies: bool,
-    /// Accumulators of grad_scale, in blocks.
-    pub scale_sums: *mut f64,
-    /// Accumulators of grad_shift, in blocks.
-    pub shift_sums: *mut f64,
+    /// Room for the sums of grad_scale and grad_shift between two passes, in blocks.
+    pub group_sums: [*mut u8; 2],
+    /// Accumulators of grad_scale and grad_shift, in blocks.
+    pub accumulators: [*mut f64; 2],
+    /// Whether this is the first group, and the accumulators hold nothing yet.
+    pub fresh: bool,
 }
 
-/// How the columns of a tile fall into blocks.
-///
-/// `head` columns up to grad_input's first line boundary have a block of their own where there are any; then come full
-/// blocks, and the rest has the last one. Scale and accumulators have room for full blocks throughout.
+impl Group {
+    /// The group of some rows of a tile.
+    #[inline(always)]
+    pub(crate) fn of(&self, tile: [Grid; 3], row: usize, rows: usize, fresh: bool) -> Self {
+        let [grad_output, input, grad_input] = tile.map(|grid| grid.below(row));
+        Self { rows, grad_output, input, grad_input, fresh, ..*self }
+    }
+}
+
+/// How grad_input is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Writes {
+    /// Through the caches.
+    Plain,
+    /// Past the caches: full blocks are aligned to lines.
+    Streamed,
+    /// Past the caches by way of these two rows, since the real ones begin anywhere in a line.
+    Buffered(Grid),
+}
+
+/// How the columns of a tile fall into blocks: full ones, and the rest. Scale and accumulators have room for full blocks
+/// throughout.
 #[derive(Clone, Copy)]
 pub(crate) struct Blocks {
-    pub head: usize,
     pub full: usize,
     pub tail: usize,
 }
 
 impl Blocks {
-    pub(crate) fn new<L: Lanes>(columns: usize, head: usize) -> Self {
-        let body = columns - head;
-        Self { head, full: body / L::BLOCK, tail: body % L::BLOCK }
+    pub(crate) fn new<L: Lanes>(columns: usize) -> Self {
+        Self { full: columns / L::BLOCK, tail: columns % L::BLOCK }
     }
 
     pub(crate) fn count(self) -> usize {
-        usize::from(self.head > 0) + self.full + usize::from(self.tail > 0)
+        self.full + usize::from(self.tail > 0)
     }
 
     /// First column and number of columns of a block.
     #[inline(always)]
     pub(crate) fn columns<L: Lanes>(self, block: usize) -> (usize, usize) {
-        let full = usize::from(self.head > 0);
-        if block < full {
-            (0, self.head)
-        } else if block < full + self.full {
-            (self.head + (block - full) * L::BLOCK, L::BLOCK)
-        } else {
-            (self.head + self.full * L::BLOCK, self.tail)
-        }
+        (block * L::BLOCK, if block < self.full { L::BLOCK } else { self.tail })
+    }
+}
+
+/// How many rows a pass takes, and where the walk is `AHEAD` bytes later.
+#[derive(Clone, Copy)]
+pub(crate) struct Walk {
+    /// 1, 2, or all 8.
+    rows: usize,
+    /// Passes that lie in between.
+    passes: usize,
+    /// Blocks of a row before its end.
+    blocks: usize,
+}
+
+impl Walk {
+    /// The walk for rows of some full blocks, which begin `pitch` bytes apart (the most of all tensors).
+    /// `near`: all of it is in the nearest caches.
+    pub(crate) fn new<L: Lanes>(blocks: Blocks, pitch: usize, near: bool) -> Self {
+        let line = L::BLOCK * L::SIZE;
+        let width = blocks.full * line;
+        let all = pitch * GROUP <= if near { 2 * PAGE } else { PAGE / 4 };
+        let rows = match () {
+            () if all && (L::HOLDS_GROUP || blocks.full <= 2) => GROUP,
+            () if near || all || width >= PAGE => 2,
+            () => 1,
+        };
+        let ahead = AHEAD / rows / line;
+        let row = blocks.full.max(1);
+        Self { rows, passes: ahead / row, blocks: ahead % row }
     }
 }
 
@@ -92,35 +144,207 @@ impl Blocks {
 ///
 /// # Safety
 ///
-/// The grids hold `rows` rows of the blocks' columns, side by side; scale and accumulators hold all blocks.
+/// The grids hold `rows` rows of the blocks' columns, side by side; scale, sums and accumulators hold all blocks.
 #[inline(always)]
-pub(crate) unsafe fn group<L: Lanes, const INPUT: bool>(group: &Group, blocks: Blocks) {
-    let full = usize::from(blocks.head > 0);
-    // SAFETY: blocks and columns as the caller promises.
+pub(crate) unsafe fn group<L: Lanes, const INPUT: bool>(group: &Group, blocks: Blocks, walk: Walk) {
+    // SAFETY: blocks and rows as the caller promises.
     unsafe {
-        if blocks.head > 0 {
-            edge::<L, INPUT>(group, 0, blocks.head, 0);
+        if walk.rows == GROUP && group.rows == GROUP && !matches!(group.writes, Writes::Buffered(_)) {
+            return at_once::<L, INPUT>(group, blocks);
         }
-        for i in 0..blocks.full {
-            block::<L, INPUT>(group, blocks.head + i * L::BLOCK, full + i);
-        }
-        if blocks.tail > 0 {
-            let column = blocks.head + blocks.full * L::BLOCK;
-            edge::<L, INPUT>(group, column, blocks.tail, full + blocks.full);
+        let mut row = 0;
+        while row < group.rows {
+            let two = walk.rows > 1 && row + 2 <= group.rows;
+            let end = row + 1 + usize::from(two);
+            let mut pass = group.of([group.grad_output, group.input, group.grad_input], row, end - row, group.fresh);
+            if let Writes::Buffered(buffer) = group.writes {
+                pass.grad_input = buffer;
+                pass.writes = Writes::Plain;
+            }
+            match (two, row == 0, end == group.rows) {
+                (false, false, false) => self::pass::<L, INPUT, 1, false, false>(&pass, blocks, walk),
+                (false, false, true) => self::pass::<L, INPUT, 1, false, true>(&pass, blocks, walk),
+                (false, true, false) => self::pass::<L, INPUT, 1, true, false>(&pass, blocks, walk),
+                (false, true, true) => self::pass::<L, INPUT, 1, true, true>(&pass, blocks, walk),
+                (true, false, false) => self::pass::<L, INPUT, 2, false, false>(&pass, blocks, walk),
+                (true, false, true) => self::pass::<L, INPUT, 2, false, true>(&pass, blocks, walk),
+                (true, true, false) => self::pass::<L, INPUT, 2, true, false>(&pass, blocks, walk),
+                (true, true, true) => self::pass::<L, INPUT, 2, true, true>(&pass, blocks, walk),
+            }
+            if let Writes::Buffered(buffer) = group.writes {
+                for from in row..end {
+                    stream_row::<L>(buffer.at(from - row, 0), group.grad_input.at(from, 0), blocks);
+                }
+            }
+            row = end;
         }
     }
 }
 
-/// A full block, from column `column` on.
+/// `ROWS` rows over all blocks, `FIRST` and `LAST` of their group or not.
 #[inline(always)]
-unsafe fn block<L: Lanes, const INPUT: bool>(group: &Group, column: usize, index: usize) {
-    let offset = column * L::SIZE;
-    let step = L::N * L::SIZE;
-    let mut stash = std::mem::MaybeUninit::<Buffer>::uninit();
-    let stash = stash.as_mut_ptr().cast::<u8>();
-    // SAFETY: the caller's block and rows.
+unsafe fn pass<L: Lanes, const INPUT: bool, const ROWS: usize, const FIRST: bool, const LAST: bool>(
+    group: &Group,
+    blocks: Blocks,
+    walk: Walk,
+) {
+    let line = L::BLOCK * L::SIZE;
+    let turn = blocks.full.saturating_sub(walk.blocks);
+    // How far ahead of a block the walk's later line is, before and after the rows' end comes in between.
+    let ahead = |grid: Grid, turned: bool| {
+        let rows = (walk.passes + usize::from(turned)) * ROWS;
+        (rows * grid.row + walk.blocks * line).wrapping_sub(if turned { blocks.full * line } else { 0 })
+    };
+    // SAFETY: blocks and rows as the caller promises.
     unsafe {
-        let scale = group.scale.add(index * L::BLOCK * L::SIZE);
+        for (turned, range) in [(false, 0..turn), (true, turn..blocks.full)] {
+            let ahead = [ahead(group.grad_output, turned), ahead(group.input, turned)];
+            for index in range {
+                block::<L, INPUT, ROWS, FIRST, LAST>(group, index * line, index, ahead);
+            }
+        }
+        if blocks.tail > 0 {
+            let mut buffers = Buffers::new();
+            let inner = buffers.gather::<L, INPUT>(group, blocks.full * L::BLOCK, blocks.tail);
+            block::<L, INPUT, ROWS, FIRST, LAST>(&inner, 0, blocks.full, [0; 2]);
+            Buffers::scatter::<L>(&inner, group.grad_input, blocks.full * L::BLOCK, blocks.tail);
+        }
+    }
+}
+
+/// One block of columns of `ROWS` rows: everything is read before anything is written.
+#[inline(always)]
+unsafe fn block<L: Lanes, const INPUT: bool, const ROWS: usize, const FIRST: bool, const LAST: bool>(
+    group: &Group,
+    offset: usize,
+    index: usize,
+    ahead: [usize; 2],
+) {
+    let step = L::N * L::SIZE;
+    let at = |grid: Grid, row: usize| grid.base.wrapping_add(row * grid.row + offset);
+    let mut rounded = [[const { MaybeUninit::<L::Rounded>::uninit() }; MAX_STEPS]; ROWS];
+    // SAFETY: the caller's block, and the accumulators and the scale are as long.
+    unsafe {
+        for row in 0..ROWS {
+            L::prefetch(at(group.grad_output, row).wrapping_add(ahead[0]));
+            if INPUT {
+                L::prefetch(at(group.input, row).wrapping_add(ahead[1]));
+            }
+        }
+        for u in 0..L::STEPS {
+            let place = index * L::STEPS + u;
+            let kept = group.group_sums.map(|sums| sums.wrapping_add(place * size_of::<L::Sums>()).cast::<L::Sums>());
+            let factor = L::load(group.scale.add(place * step));
+            let mut products = if FIRST || !INPUT { L::no_sums() } else { kept[0].read_unaligned() };
+            let mut plain = if FIRST { L::no_sums() } else { kept[1].read_unaligned() };
+            for row in 0..ROWS {
+                let g = L::load(at(group.grad_output, row).add(u * step));
+                if INPUT {
+                    products = L::add_product(products, g, L::load(at(group.input, row).add(u * step)));
+                }
+                plain = L::add(plain, g);
+                rounded[row][u].write(L::round(L::product(g, factor)));
+            }
+            if LAST {
+                let [of_products, of_plain] = group.accumulators.map(|sums| sums.wrapping_add(place * L::N));
+                if INPUT {
+                    accumulate::<L>(of_products, products, group.fresh);
+                }
+                accumulate::<L>(of_plain, plain, group.fresh);
+            } else {
+                if INPUT {
+                    kept[0].write_unaligned(products);
+                }
+                kept[1].write_unaligned(plain);
+            }
+        }
+        for row in 0..ROWS {
+            let to = at(group.grad_input, row);
+            let streams = group.writes == Writes::Streamed;
+            if group.copies {
+                L::copy_block(at(group.grad_output, row), to, streams);
+            } else {
+                for u in 0..L::STEPS {
+                    L::put(to.add(u * step), rounded[row][u].assume_init(), streams);
+                }
+            }
+        }
+    }
+}
+
+/// Adds a group's sums to the accumulators of a step, or makes them these.
+#[inline(always)]
+unsafe fn accumulate<L: Lanes>(accumulators: *mut f64, sums: L::Sums, fresh: bool) {
+    // SAFETY: the caller's.
+    unsafe {
+        if fresh {
+            L::accumulate::<true>(accumulators, sums);
+        } else {
+            L::accumulate::<false>(accumulators, sums);
+        }
+    }
+}
+
+/// A group over all blocks, with its sums in registers.
+///
+/// # Safety
+///
+/// As for [`group`].
+#[inline(always)]
+pub(crate) unsafe fn at_once<L: Lanes, const INPUT: bool>(group: &Group, blocks: Blocks) {
+    // SAFETY: blocks and rows as the caller promises.
+    unsafe {
+        for index in 0..blocks.count() {
+            let [products, plain] =
+                block_at_once::<L, INPUT>(group, blocks, index, group.scale.add(index * L::BLOCK * L::SIZE));
+            for u in 0..L::STEPS {
+                let [of_products, of_plain] =
+                    group.accumulators.map(|sums| sums.wrapping_add(index * L::BLOCK + u * L::N));
+                if INPUT {
+                    accumulate::<L>(of_products, products[u], group.fresh);
+                }
+                accumulate::<L>(of_plain, plain[u], group.fresh);
+            }
+        }
+    }
+}
+
+/// All rows of a group in one block of columns: writes grad_input and returns the sums of products and of grad_output.
+///
+/// # Safety
+///
+/// As for [`group`]; `scale` is the block's.
+#[inline(always)]
+pub(crate) unsafe fn block_at_once<L: Lanes, const INPUT: bool>(
+    group: &Group,
+    blocks: Blocks,
+    index: usize,
+    scale: *const u8,
+) -> [[L::Sums; MAX_STEPS]; 2] {
+    let (column, columns) = blocks.columns::<L>(index);
+    // SAFETY: the caller's block.
+    unsafe {
+        if columns == L::BLOCK {
+            return full_block_at_once::<L, INPUT>(group, column * L::SIZE, scale);
+        }
+        let mut buffers = Buffers::new();
+        let inner = buffers.gather::<L, INPUT>(group, column, columns);
+        let sums = full_block_at_once::<L, INPUT>(&inner, 0, scale);
+        Buffers::scatter::<L>(&inner, group.grad_input, column, columns);
+        sums
+    }
+}
+
+#[inline(always)]
+unsafe fn full_block_at_once<L: Lanes, const INPUT: bool>(
+    group: &Group,
+    offset: usize,
+    scale: *const u8,
+) -> [[L::Sums; MAX_STEPS]; 2] {
+    let step = L::N * L::SIZE;
+    let streams = group.writes == Writes::Streamed;
+    // SAFETY: the caller's block.
+    unsafe {
         let mut factors = [L::load(scale); MAX_STEPS];
         for (u, factor) in factors.iter_mut().enumerate().take(L::STEPS) {
             *factor = L::load(scale.add(u * step));
@@ -129,7 +353,8 @@ unsafe fn block<L: Lanes, const INPUT: bool>(group: &Group, column: usize, index
         let mut plain = [L::no_sums(); MAX_STEPS];
         let mut g_row = group.grad_output.base.wrapping_add(offset);
         let mut x_row = group.input.base.wrapping_add(offset);
-        let mut o_row = stash;
+        let mut o_row = group.grad_input.base.wrapping_add(offset);
+        // This stays a loop: unrolled, the compiler hoists all rows' loads and runs out of registers.
         for _ in 0..group.rows {
             L::prefetch(g_row.wrapping_add(AHEAD));
             if INPUT {
@@ -141,64 +366,82 @@ unsafe fn block<L: Lanes, const INPUT: bool>(group: &Group, column: usize, index
                     products[u] = L::add_product(products[u], g, L::load(x_row.add(u * step)));
                 }
                 plain[u] = L::add(plain[u], g);
-                L::store(o_row.add(u * step), L::product(g, factors[u]));
+                if !group.copies {
+                    L::put(o_row.add(u * step), L::round(L::product(g, factors[u])), streams);
+                }
+            }
+            if group.copies {
+                L::copy_block(g_row, o_row, streams);
             }
             g_row = g_row.wrapping_add(group.grad_output.row);
             x_row = x_row.wrapping_add(group.input.row);
-            o_row = o_row.wrapping_add(64);
-        }
-        for u in 0..L::STEPS {
-            let at = index * L::BLOCK + u * L::N;
-            if INPUT {
-                L::accumulate(group.scale_sums.add(at), products[u]);
-            }
-            L::accumulate(group.shift_sums.add(at), plain[u]);
-        }
-        let (mut from, pitch) = if group.copies {
-            (group.grad_output.base.wrapping_add(offset).cast_const(), group.grad_output.row)
-        } else {
-            (stash.cast_const(), 64)
-        };
-        let mut o_row = group.grad_input.base.wrapping_add(offset);
-        for _ in 0..group.rows {
-            if group.streams {
-                L::copy_block::<true>(from, o_row);
-            } else {
-                L::copy_block::<false>(from, o_row);
-            }
-            from = from.wrapping_add(pitch);
             o_row = o_row.wrapping_add(group.grad_input.row);
         }
+        [products, plain]
     }
 }
 
-/// Room for a block of eight rows.
+/// Lines for a block of up to eight rows of each tensor: nothing beyond a block's columns is touched in the tensors
+/// themselves.
 #[repr(C, align(64))]
-struct Buffer([u8; 8 * 64]);
+struct Buffers([[[MaybeUninit<u8>; 64]; GROUP]; 3]);
 
-/// A block that is not full: through buffers, so that nothing beyond its columns is touched.
-#[inline(always)]
-unsafe fn edge<L: Lanes, const INPUT: bool>(group: &Group, column: usize, columns: usize, index: usize) {
-    let mut buffers = [const { Buffer([0; 512]) }; 3];
-    let [g, x, o] = &mut buffers;
-    let grid = |buffer: &mut Buffer| Grid { base: buffer.0.as_mut_ptr(), row: 64, column: L::SIZE };
-    let inner = Group { grad_output: grid(g), input: grid(x), grad_input: grid(o), streams: false, ..*group };
-    // SAFETY: the caller's columns and rows; a block's row is at most 64 bytes.
-    unsafe {
-        for row in 0..group.rows {
-            copy_short(group.grad_output.at(row, column), inner.grad_output.at(row, 0), columns * L::SIZE);
-            if INPUT {
-                copy_short(group.input.at(row, column), inner.input.at(row, 0), columns * L::SIZE);
+impl Buffers {
+    #[inline(always)]
+    fn new() -> Self {
+        Self([[[MaybeUninit::uninit(); 64]; GROUP]; 3])
+    }
+
+    /// The group with a block's columns brought here; the rest of each line is zero.
+    #[inline(always)]
+    unsafe fn gather<L: Lanes, const INPUT: bool>(&mut self, group: &Group, column: usize, columns: usize) -> Group {
+        let [g, x, o] = self.0.each_mut().map(|rows| Grid { base: rows.as_mut_ptr().cast(), row: 64, column: L::SIZE });
+        let inner = Group { grad_output: g, input: x, grad_input: o, writes: Writes::Plain, ..*group };
+        let tensors = [(group.grad_output, g), (group.input, x)];
+        for (tensor, buffer) in tensors.into_iter().take(1 + usize::from(INPUT)) {
+            for row in 0..group.rows {
+                // SAFETY: the caller's columns and rows; a block's row is at most 64 bytes.
+                unsafe {
+                    buffer.at(row, 0).write_bytes(0, 64);
+                    copy_short(tensor.at(row, column), buffer.at(row, 0), columns * L::SIZE);
+                }
             }
         }
-        block::<L, INPUT>(&inner, 0, index);
-        for row in 0..group.rows {
-            copy_short(inner.grad_input.at(row, 0), group.grad_input.at(row, column), columns * L::SIZE);
+        inner
+    }
+
+    /// Brings what was computed to where it belongs.
+    #[inline(always)]
+    unsafe fn scatter<L: Lanes>(inner: &Group, to: Grid, column: usize, columns: usize) {
+        for row in 0..inner.rows {
+            // SAFETY: the caller's columns and rows.
+            unsafe { copy_short(inner.grad_input.at(row, 0), to.at(row, column), columns * L::SIZE) }
         }
     }
 }
 
-/// Copies fewer than 64 bytes, an even number: the pieces that its binary digits name. A call of memcpy costs more.
+/// Copies a row of a tile past the caches: whole lines of `to`, and what is left at both ends through them.
+#[inline(always)]
+unsafe fn stream_row<L: Lanes>(from: *const u8, to: *mut u8, blocks: Blocks) {
+    const LINE: usize = 64;
+    let bytes = (blocks.full * L::BLOCK + blocks.tail) * L::SIZE;
+    let head = (LINE - to.addr() % LINE) % LINE;
+    // SAFETY: the caller's row.
+    unsafe {
+        if L::BLOCK * L::SIZE != LINE || bytes < head + LINE {
+            return std::ptr::copy_nonoverlapping(from, to, bytes);
+        }
+        copy_short(from, to, head);
+        let mut at = head;
+        while at + LINE <= bytes {
+            L::copy_block(from.add(at), to.add(at), true);
+            at += LINE;
+        }
+        copy_short(from.add(at), to.add(at), bytes - at);
+    }
+}
+
+/// Copies fewer than 64 bytes: the pieces that its binary digits name. A call of memcpy costs more.
 #[inline(always)]
 pub(crate) unsafe fn copy_short(from: *const u8, to: *mut u8, bytes: usize) {
     let mut at = 0;
@@ -222,6 +465,10 @@ pub(crate) unsafe fn copy_short(from: *const u8, to: *mut u8, bytes: usize) {
         }
         if bytes & 2 != 0 {
             std::ptr::copy_nonoverlapping(from.add(at), to.add(at), 2);
+            at += 2;
+        }
+        if bytes & 1 != 0 {
+            to.add(at).write(from.add(at).read());
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::element;
 use super::plan::Plan;
 use super::scratch::Scratch;
-use super::vector::Lanes;
+use super::vector::{Lanes, Set};
 
 /// FLOAT, one column.
 #[derive(Clone, Copy)]
@@ -15,13 +15,22 @@ pub(crate) struct F16;
 #[derive(Clone, Copy)]
 pub(crate) struct Bf16;
 
+/// What all types share: nothing special.
+#[derive(Clone, Copy)]
+pub(crate) struct Scalar;
+
+impl Set for Scalar {}
+
 impl Lanes for F32 {
     const N: usize = 1;
     const SIZE: usize = 4;
     const STEPS: usize = 4;
     const ONE: u32 = 0x3f80_0000;
     type Values = f32;
+    type Rounded = f32;
     type Sums = f64;
+    type Set = Scalar;
+    const HOLDS_GROUP: bool = true;
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> f32 {
@@ -29,7 +38,11 @@ impl Lanes for F32 {
         unsafe { from.cast::<f32>().read_unaligned() }
     }
     #[inline(always)]
-    unsafe fn store(to: *mut u8, values: f32) {
+    unsafe fn round(products: f32) -> f32 {
+        products
+    }
+    #[inline(always)]
+    unsafe fn put(to: *mut u8, values: f32, _streamed: bool) {
         // SAFETY: the caller's element.
         unsafe { to.cast::<f32>().write_unaligned(values) }
     }
@@ -51,14 +64,19 @@ impl Lanes for F32 {
         sums + f64::from(a)
     }
     #[inline(always)]
-    unsafe fn accumulate(accumulators: *mut f64, sums: f64) {
+    unsafe fn accumulate<const FRESH: bool>(accumulators: *mut f64, sums: f64) {
         // SAFETY: the caller's accumulator.
-        unsafe { accumulators.write_unaligned(accumulators.read_unaligned() + sums) }
+        unsafe { accumulators.write(if FRESH { sums } else { accumulators.read() + sums }) }
     }
     #[inline(always)]
     unsafe fn finish(accumulators: *const f64, to: *mut u8) {
         // SAFETY: the caller's accumulator and element.
-        unsafe { Self::store(to, accumulators.read_unaligned() as f32) }
+        unsafe { Self::round_sums(accumulators.read(), to) }
+    }
+    #[inline(always)]
+    unsafe fn round_sums(sums: f64, to: *mut u8) {
+        // SAFETY: the caller's element.
+        unsafe { to.cast::<f32>().write_unaligned(sums as f32) }
     }
 }
 
@@ -71,7 +89,10 @@ macro_rules! sixteen_bit {
             const STEPS: usize = 4;
             const ONE: u32 = $one;
             type Values = f32;
+            type Rounded = u16;
             type Sums = f32;
+            type Set = Scalar;
+            const HOLDS_GROUP: bool = true;
 
             #[inline(always)]
             unsafe fn load(from: *const u8) -> f32 {
@@ -79,9 +100,13 @@ macro_rules! sixteen_bit {
                 $widen(unsafe { from.cast::<u16>().read_unaligned() })
             }
             #[inline(always)]
-            unsafe fn store(to: *mut u8, values: f32) {
+            unsafe fn round(products: f32) -> u16 {
+                $narrow(products)
+            }
+            #[inline(always)]
+            unsafe fn put(to: *mut u8, values: u16, _streamed: bool) {
                 // SAFETY: the caller's element.
-                unsafe { to.cast::<u16>().write_unaligned($narrow(values)) }
+                unsafe { to.cast::<u16>().write_unaligned(values) }
             }
             #[inline(always)]
             unsafe fn product(a: f32, b: f32) -> f32 {
@@ -101,14 +126,20 @@ macro_rules! sixteen_bit {
                 sums + a
             }
             #[inline(always)]
-            unsafe fn accumulate(accumulators: *mut f64, sums: f32) {
+            unsafe fn accumulate<const FRESH: bool>(accumulators: *mut f64, sums: f32) {
+                let sums = f64::from(sums);
                 // SAFETY: the caller's accumulator.
-                unsafe { accumulators.write_unaligned(accumulators.read_unaligned() + f64::from(sums)) }
+                unsafe { accumulators.write(if FRESH { sums } else { accumulators.read() + sums }) }
             }
             #[inline(always)]
             unsafe fn finish(accumulators: *const f64, to: *mut u8) {
                 // SAFETY: the caller's accumulator and element.
-                unsafe { to.cast::<u16>().write_unaligned($finish(accumulators.read_unaligned())) }
+                unsafe { to.cast::<u16>().write_unaligned($finish(accumulators.read())) }
+            }
+            #[inline(always)]
+            unsafe fn round_sums(sums: f32, to: *mut u8) {
+                // SAFETY: the caller's element. Sums of one group are exact in `f32`.
+                unsafe { to.cast::<u16>().write_unaligned($narrow(sums)) }
             }
         }
     };

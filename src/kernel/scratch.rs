@@ -4,7 +4,8 @@ use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::cell::RefCell;
 use std::ptr::NonNull;
 
-/// 256 KiB for the accumulators and tiles of one unit at a time.
+/// Room for the accumulators and tiles of one unit at a time. Pages that no unit needs are never touched: a unit uses 260 KiB
+/// at most.
 pub struct Scratch {
     memory: NonNull<u8>,
 }
@@ -14,7 +15,7 @@ unsafe impl Send for Scratch {}
 
 impl Scratch {
     /// Its size.
-    pub const BYTES: usize = 256 << 10;
+    pub const BYTES: usize = 320 << 10;
     /// A page: arrays at round offsets stand on whole lines, and no two threads share one.
     const LAYOUT: Layout = match Layout::from_size_align(Self::BYTES, 4096) {
         Ok(layout) => layout,

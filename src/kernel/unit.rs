@@ -13,43 +13,53 @@
 //!     round sums -> grad_scale, grad_shift                 (by `reduce` in the end, where L is split)
 //! ```
 
+use std::mem::MaybeUninit;
+
 use super::narrow::Tile;
 use super::pack::{self, Grid};
 use super::plan::{CHUNK, GROUP, MAX_TILE, Plan};
-use super::rows::{self, Blocks, Group};
+use super::rows::{self, Blocks, Group, Walk, Writes};
 use super::scratch::Scratch;
-use super::vector::Lanes;
+use super::vector::{Lanes, Set};
 use super::{ModulateBackward, View2, View3};
 
 /// Rows that are gathered in one go: for 16-bit types they are two lines of a transposed view, for FLOAT too.
 const fn tile_rows(size: usize) -> usize {
     128 / size
 }
-/// Columns that a tile's arrays have room for: the largest tile, a line more where a head is peeled, and whole blocks.
+/// Columns that a tile's arrays have room for: the largest tile in whole blocks. Not a multiple of a page of sums: arrays
+/// that lie one behind the other begin in different sets of the nearest cache.
 const ROOM: usize = MAX_TILE + 128;
 
-/// Where a unit's arrays stand in its scratch.
+/// Where a unit's arrays stand in its scratch. What is not used is never touched.
 struct Arrays {
     scale: *mut u8,
+    group_sums: [*mut u8; 2],
     chunk_sums: [*mut f64; 2],
     sums: [*mut f64; 2],
+    /// Gathered tiles of the three tensors...
     tiles: [*mut u8; 3],
+    /// ... or two rows of grad_input.
+    rows: Grid,
 }
 
 impl Arrays {
-    fn new(scratch: &mut Scratch) -> Self {
+    fn new<L: Lanes>(scratch: &mut Scratch) -> Self {
         const SUMS: usize = ROOM * size_of::<f64>();
         const SCALE: usize = ROOM * 4;
         const TILE: usize = 128 * 128;
-        const { assert!(4 * SUMS + SCALE + 3 * TILE <= Scratch::BYTES) };
+        const { assert!(6 * SUMS + SCALE + 3 * TILE <= Scratch::BYTES && 2 * SCALE <= 3 * TILE) };
+        const { assert!(size_of::<L::Sums>() <= L::N * size_of::<f64>()) };
         let base = scratch.as_mut_ptr();
         let at = |offset: usize| base.wrapping_add(offset);
-        let tiles = 4 * SUMS + SCALE;
+        let tiles = 6 * SUMS + SCALE;
         Self {
             chunk_sums: [at(0).cast(), at(SUMS).cast()],
             sums: [at(2 * SUMS).cast(), at(3 * SUMS).cast()],
-            scale: at(4 * SUMS),
+            group_sums: [at(4 * SUMS), at(5 * SUMS)],
+            scale: at(6 * SUMS),
             tiles: [at(tiles), at(tiles + TILE), at(tiles + 2 * TILE)],
+            rows: Grid { base: at(tiles), row: SCALE, column: L::SIZE },
         }
     }
 }
@@ -61,24 +71,48 @@ impl Arrays {
 /// The plan's addresses may be used, no other unit of the same number runs, and the CPU has the tier's instructions.
 #[inline(always)]
 pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, scratch: &mut Scratch) {
-    let arrays = Arrays::new(scratch);
+    let arrays = Arrays::new::<L>(scratch);
     let range = plan.unit(unit);
     let problem = &plan.problem;
     let (first, end) = range.columns;
-    let blocks = Blocks::new::<L>(end - first, if first == 0 { plan.head } else { 0 });
+    let blocks = Blocks::new::<L>(end - first);
     let room = blocks.count() * L::BLOCK;
     let whole = plan.workspace.is_null();
     let single = plan.chunks == 1;
+    let copies = problem.scale.is_none();
     // SAFETY: all indices come from the plan's dims; the arrays have room for a tile.
     unsafe {
         let source = Source::new::<L>(plan, &arrays, first, end - first);
+        let walk = Walk::new::<L>(blocks, source.widest_pitch(), plan.near || source.gathered);
+        let group = Group {
+            rows: GROUP,
+            grad_output: arrays.rows,
+            input: arrays.rows,
+            grad_input: arrays.rows,
+            scale: arrays.scale,
+            writes: match (plan.streaming, plan.aligned) {
+                (false, _) => Writes::Plain,
+                (true, true) => Writes::Streamed,
+                (true, false) => Writes::Buffered(arrays.rows),
+            },
+            copies,
+            group_sums: arrays.group_sums,
+            accumulators: arrays.chunk_sums,
+            fresh: true,
+        };
         // With rows shorter than a line, all but the first line of the arrays is free.
         let adjacent = source.views.iter().all(|view| view.stride[2] == 1);
         let narrow_sums = arrays.sums.map(|sums| sums.add(64));
-        let copies = problem.scale.is_none();
         let narrow = Tile::new(problem.dims[2], adjacent, arrays.tiles, arrays.scale.add(64), copies, narrow_sums);
         for b in range.batch.0..range.batch.1 {
             load_scale::<L>(problem.scale.as_ref(), b, first, blocks, arrays.scale);
+            if single && problem.dims[1] <= GROUP {
+                let tile = source.gather::<L, INPUT>(b, 0, problem.dims[1]);
+                let group = group.of(tile, 0, problem.dims[1], true);
+                only_group::<L, INPUT>(plan, b, first, blocks, &group);
+                source.scatter::<L>(&tile, b, 0, problem.dims[1]);
+                continue;
+            }
             if plan.narrow {
                 narrow.spread_scale::<L>(arrays.scale);
             }
@@ -86,31 +120,19 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
                 clear(arrays.sums, room);
             }
             for chunk in range.chunks.0..range.chunks.1 {
-                clear(arrays.chunk_sums, room);
                 let mut rows = (chunk * CHUNK, problem.dims[1].min((chunk + 1) * CHUNK));
                 if plan.narrow {
+                    clear(arrays.chunk_sums, room);
                     let views = [0, 1, 2].map(|tensor| source.grid(tensor, b, rows.0));
                     rows.0 += narrow.run::<L, INPUT>(views, rows.1 - rows.0, arrays.chunk_sums);
                 }
+                let first_row = if plan.narrow { usize::MAX } else { rows.0 };
                 for start in (rows.0..rows.1).step_by(source.step) {
                     let count = source.step.min(rows.1 - start);
                     let tile = source.gather::<L, INPUT>(b, start, count);
                     for row in (0..count).step_by(GROUP) {
-                        let [grad_output, input, grad_input] = tile.map(|grid| grid.below(row));
-                        let [scale_sums, shift_sums] = arrays.chunk_sums;
-                        let (rows, scale) = (GROUP.min(count - row), arrays.scale);
-                        let group = Group {
-                            rows,
-                            grad_output,
-                            input,
-                            grad_input,
-                            scale,
-                            streams: plan.streaming,
-                            copies,
-                            scale_sums,
-                            shift_sums,
-                        };
-                        rows::group::<L, INPUT>(&group, blocks);
+                        let fresh = start + row == first_row;
+                        rows::group::<L, INPUT>(&group.of(tile, row, GROUP.min(count - row), fresh), blocks, walk);
                     }
                     source.scatter::<L>(&tile, b, start, count);
                 }
@@ -133,7 +155,7 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
             }
         }
         if plan.streaming {
-            L::fence();
+            L::Set::fence();
         }
     }
 }
@@ -145,10 +167,9 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
 /// As for [`run`], and all units have run.
 #[inline(always)]
 pub(crate) unsafe fn reduce<L: Lanes>(plan: &Plan, scratch: &mut Scratch) {
-    let arrays = Arrays::new(scratch);
-    for tile in 0..plan.tiles {
-        let (first, end) = plan.unit(tile).columns;
-        let blocks = Blocks::new::<L>(end - first, if first == 0 { plan.head } else { 0 });
+    let arrays = Arrays::new::<L>(scratch);
+    for (first, end) in plan.tiles() {
+        let blocks = Blocks::new::<L>(end - first);
         for b in 0..plan.problem.dims[0] {
             // SAFETY: all indices come from the plan's dims; the arrays have room for a tile.
             unsafe {
@@ -160,6 +181,28 @@ pub(crate) unsafe fn reduce<L: Lanes>(plan: &Plan, scratch: &mut Scratch) {
                     }
                 }
                 finish::<L>(plan, b, first, blocks, arrays.sums);
+            }
+        }
+    }
+}
+
+/// A group that is all there is of its columns: its sums go from the registers to the gradients.
+#[inline(always)]
+unsafe fn only_group<L: Lanes, const INPUT: bool>(plan: &Plan, b: usize, first: usize, blocks: Blocks, group: &Group) {
+    for index in 0..blocks.count() {
+        // SAFETY: the caller's group, and the tile's columns.
+        unsafe {
+            let scale = group.scale.add(index * L::BLOCK * L::SIZE);
+            let sums = rows::block_at_once::<L, INPUT>(group, blocks, index, scale);
+            let (column, columns) = blocks.columns::<L>(index);
+            for gradient in gradients(&plan.problem) {
+                let to = Place::new::<L>(plan, gradient, b, first + column, columns);
+                let mut line = Line::new();
+                let base = to.base(&mut line);
+                for u in 0..L::STEPS {
+                    L::round_sums(sums[gradient][u], base.add(u * L::N * L::SIZE));
+                }
+                to.write::<L>(&mut line);
             }
         }
     }
@@ -180,6 +223,8 @@ struct Source {
     tiles: [*mut u8; 3],
     /// Bytes from row to row of a tile.
     pitch: usize,
+    /// Whether some view's columns are apart.
+    gathered: bool,
     /// Rows that are taken in one go.
     step: usize,
 }
@@ -193,7 +238,13 @@ impl Source {
         let gathered = views.iter().any(|view| view.stride[2] != 1);
         let pitch = (columns * L::SIZE).next_multiple_of(64);
         let step = if gathered { tile_rows(L::SIZE) } else { CHUNK };
-        Self { views, size: L::SIZE, first, columns, tiles: arrays.tiles, pitch, step }
+        Self { views, size: L::SIZE, first, columns, tiles: arrays.tiles, pitch, gathered, step }
+    }
+
+    /// Bytes from row to row, the most of all tensors that are used where they are.
+    fn widest_pitch(&self) -> usize {
+        let direct = self.views.iter().filter(|view| view.stride[2] == 1).map(|view| view.stride[1] * self.size);
+        direct.max().unwrap_or(self.pitch)
     }
 
     /// The view from a row of a sample and the unit's first column on.
@@ -328,28 +379,65 @@ unsafe fn add_saved_sums<L: Lanes>(from: *const u8, blocks: Blocks, sums: *mut f
 /// Rounds a tile's sums and writes them to the gradients that are wanted.
 #[inline(always)]
 unsafe fn finish<L: Lanes>(plan: &Plan, b: usize, first: usize, blocks: Blocks, sums: [*mut f64; 2]) {
-    let views = [plan.problem.grad_scale.as_ref(), plan.problem.grad_shift.as_ref()];
     for gradient in gradients(&plan.problem) {
-        let Some(view) = views[gradient] else { continue };
         for block in 0..blocks.count() {
             let (column, columns) = blocks.columns::<L>(block);
             // SAFETY: the caller's arrays and the tile's columns.
             unsafe {
-                let sums = sums[gradient].add(block * L::BLOCK);
-                let to = view_row::<L>(view, b, first + column);
-                if columns == L::BLOCK && to.column == L::SIZE {
-                    for u in 0..L::STEPS {
-                        L::finish(sums.add(u * L::N), to.base.add(u * L::N * L::SIZE));
-                    }
-                } else {
-                    let mut rounded = [0_u8; 64];
-                    for u in 0..L::STEPS {
-                        L::finish(sums.add(u * L::N), rounded.as_mut_ptr().add(u * L::N * L::SIZE));
-                    }
-                    let from = Grid { base: rounded.as_mut_ptr(), row: 0, column: L::SIZE };
-                    pack::copy::<L>(from, to, 1, columns);
+                let to = Place::new::<L>(plan, gradient, b, first + column, columns);
+                let mut line = Line::new();
+                let base = to.base(&mut line);
+                for u in 0..L::STEPS {
+                    let sums = sums[gradient].add(block * L::BLOCK + u * L::N);
+                    L::finish(sums, base.add(u * L::N * L::SIZE));
                 }
+                to.write::<L>(&mut line);
             }
+        }
+    }
+}
+
+/// Room for a block's row.
+#[repr(C, align(64))]
+struct Line([MaybeUninit<u8>; 64]);
+
+impl Line {
+    #[inline(always)]
+    fn new() -> Self {
+        Self([MaybeUninit::uninit(); 64])
+    }
+}
+
+/// Where a block of a gradient goes.
+struct Place {
+    grid: Grid,
+    columns: usize,
+    /// Whether a whole block can be written there at once.
+    direct: bool,
+}
+
+impl Place {
+    #[inline(always)]
+    unsafe fn new<L: Lanes>(plan: &Plan, gradient: usize, b: usize, column: usize, columns: usize) -> Self {
+        let views = [plan.problem.grad_scale.as_ref(), plan.problem.grad_shift.as_ref()];
+        // SAFETY: only wanted gradients are asked for, with the caller's columns.
+        let grid = unsafe { view_row::<L>(views[gradient].unwrap_unchecked(), b, column) };
+        Self { grid, columns, direct: columns == L::BLOCK && grid.column == L::SIZE }
+    }
+
+    /// Where to put a whole block: straight to its place, or into the line.
+    #[inline(always)]
+    fn base(&self, line: &mut Line) -> *mut u8 {
+        if self.direct { self.grid.base } else { line.0.as_mut_ptr().cast() }
+    }
+
+    /// Brings the columns that there are from the line to their place, if they are not yet there.
+    #[inline(always)]
+    unsafe fn write<L: Lanes>(&self, line: &mut Line) {
+        if !self.direct {
+            let from = Grid { base: line.0.as_mut_ptr().cast(), row: 0, column: L::SIZE };
+            // SAFETY: the gradient's columns.
+            unsafe { pack::copy::<L>(from, self.grid, 1, self.columns) }
         }
     }
 }

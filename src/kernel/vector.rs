@@ -3,6 +3,29 @@
 /// The most steps that a block may have.
 pub(crate) const MAX_STEPS: usize = 4;
 
+/// Bytes in a cache line.
+const LINE: usize = 64;
+
+/// What an instruction set offers for every element type.
+///
+/// # Safety
+///
+/// As for [`Lanes`].
+pub(crate) trait Set: Copy {
+    /// See [`Lanes::prefetch`].
+    #[inline(always)]
+    unsafe fn prefetch(_address: *const u8) {}
+    /// See [`Lanes::copy_block`].
+    #[inline(always)]
+    unsafe fn copy_line(from: *const u8, to: *mut u8, _streamed: bool) {
+        // SAFETY: the caller's line.
+        unsafe { std::ptr::copy(from, to, LINE) }
+    }
+    /// Orders streamed stores before whatever publishes the result.
+    #[inline(always)]
+    unsafe fn fence() {}
+}
+
 /// One step of the loops: `N` neighbouring columns of one row.
 ///
 /// There is one implementation per instruction set and element type. It fixes how the contract's sums are formed (which
@@ -28,25 +51,36 @@ pub(crate) trait Lanes: Copy {
     const ONE: u32;
     /// `N` elements, ready to be multiplied.
     type Values: Copy;
+    /// `N` elements, rounded to the type and in the order that memory has.
+    type Rounded: Copy;
     /// Sums of one group of rows, of `N` columns: `f64` for FLOAT, `f32` for the 16-bit types.
     type Sums: Copy;
+    /// What the instruction set offers whatever the type.
+    type Set: Set;
+    /// Whether registers hold the sums of a block while eight rows go by, the rounding's temporaries included.
+    const HOLDS_GROUP: bool;
 
     /// Reads `N` elements.
     unsafe fn load(from: *const u8) -> Self::Values;
-    /// Rounds and writes `N` elements.
-    unsafe fn store(to: *mut u8, values: Self::Values);
-    /// Products that are exact or rounded as the contract's grad_input wants, once `store` has rounded them.
+    /// Products that are exact or rounded as the contract's grad_input wants, once `round` has rounded them.
     unsafe fn product(a: Self::Values, b: Self::Values) -> Self::Values;
+    /// Rounds products of elements to the type. (Not just any values: a NaN must be one that an element has, made quiet.)
+    unsafe fn round(products: Self::Values) -> Self::Rounded;
+    /// Writes `N` elements; past the caches if told, and then `to` is aligned to them.
+    unsafe fn put(to: *mut u8, values: Self::Rounded, streamed: bool);
     /// Sums of nothing: -0.0, the one start that keeps the first term bit for bit, a negative zero included.
     unsafe fn no_sums() -> Self::Sums;
     /// `sums + a * b`, the product unrounded.
     unsafe fn add_product(sums: Self::Sums, a: Self::Values, b: Self::Values) -> Self::Sums;
     /// `sums + a`.
     unsafe fn add(sums: Self::Sums, a: Self::Values) -> Self::Sums;
-    /// Adds a group's sums to `N` accumulators.
-    unsafe fn accumulate(accumulators: *mut f64, sums: Self::Sums);
+    /// Adds a group's sums to `N` accumulators, or writes them there where these are `FRESH`.
+    unsafe fn accumulate<const FRESH: bool>(accumulators: *mut f64, sums: Self::Sums);
     /// Rounds `N` accumulators to the element type, once, and writes them in the columns' order.
     unsafe fn finish(accumulators: *const f64, to: *mut u8);
+
+    /// Rounds sums of a group that is the only one, as `finish` does.
+    unsafe fn round_sums(sums: Self::Sums, to: *mut u8);
 
     /// Where the accumulator of a column stands.
     #[inline(always)]
@@ -55,16 +89,22 @@ pub(crate) trait Lanes: Copy {
     }
     /// Brings a line near, without reading it as far as the program can tell.
     #[inline(always)]
-    unsafe fn prefetch(_address: *const u8) {}
+    unsafe fn prefetch(address: *const u8) {
+        // SAFETY: any address will do.
+        unsafe { Self::Set::prefetch(address) }
+    }
     /// Copies a block's row; past the caches if told, and then `to` is aligned to a line. Both may be the same row.
     #[inline(always)]
-    unsafe fn copy_block<const STREAM: bool>(from: *const u8, to: *mut u8) {
+    unsafe fn copy_block(from: *const u8, to: *mut u8, streamed: bool) {
         // SAFETY: the caller's block.
-        unsafe { std::ptr::copy(from, to, Self::BLOCK * Self::SIZE) }
+        unsafe {
+            if Self::BLOCK * Self::SIZE == LINE {
+                Self::Set::copy_line(from, to, streamed);
+            } else {
+                std::ptr::copy(from, to, Self::BLOCK * Self::SIZE);
+            }
+        }
     }
-    /// Orders streamed stores before whatever publishes the result.
-    #[inline(always)]
-    unsafe fn fence() {}
     /// Moves a block of 8 x 8 elements and transposes it: row i of `from` becomes column i of `to`. Pitches in bytes.
     #[inline(always)]
     unsafe fn transpose_block(from: *const u8, from_pitch: usize, to: *mut u8, to_pitch: usize) {
