@@ -2,9 +2,12 @@
 
 use std::arch::x86_64::*;
 
+use super::pack::Grid;
 use super::plan::Plan;
+use super::rows::{self, Blocks, Group, Walk};
 use super::scratch::Scratch;
-use super::vector::{Lanes, Set};
+use super::unit;
+use super::vector::{Lanes, Set, loops};
 
 /// FLOAT: 8 columns; sums in two registers of four `f64`.
 #[derive(Clone, Copy)]
@@ -30,6 +33,8 @@ pub(crate) struct Widened {
 pub(crate) struct Avx2;
 
 impl Set for Avx2 {
+    loops!(#[target_feature(enable = "avx2,fma,f16c")]);
+
     #[inline(always)]
     unsafe fn prefetch(address: *const u8) {
         // SAFETY: a prefetch reads nothing that the program can see, wherever it points.
@@ -410,26 +415,4 @@ unsafe fn transpose_block16(from: *const u8, from_pitch: usize, to: *mut u8, to_
             _mm_storeu_si128(to.add(i * to_pitch).cast(), column);
         }
     }
-}
-
-/// [`super::unit::run`], compiled for this tier.
-///
-/// # Safety
-///
-/// As there.
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(crate) unsafe fn unit<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, scratch: &mut Scratch) {
-    // SAFETY: as the caller promises.
-    unsafe { super::unit::run::<L, INPUT>(plan, unit, scratch) }
-}
-
-/// [`super::unit::reduce`], compiled for this tier.
-///
-/// # Safety
-///
-/// As there.
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(crate) unsafe fn reduce<L: Lanes>(plan: &Plan, scratch: &mut Scratch) {
-    // SAFETY: as the caller promises.
-    unsafe { super::unit::reduce::<L>(plan, scratch) }
 }

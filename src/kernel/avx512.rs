@@ -5,9 +5,12 @@
 
 use std::arch::x86_64::*;
 
+use super::pack::Grid;
 use super::plan::Plan;
+use super::rows::{self, Blocks, Group, Walk};
 use super::scratch::Scratch;
-use super::vector::{Lanes, Set};
+use super::unit;
+use super::vector::{Lanes, Set, loops};
 
 /// FLOAT: 16 columns; sums in two registers of eight `f64`.
 #[derive(Clone, Copy)]
@@ -33,6 +36,8 @@ pub(crate) struct Widened {
 pub(crate) struct Avx512;
 
 impl Set for Avx512 {
+    loops!(#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]);
+
     #[inline(always)]
     unsafe fn prefetch(address: *const u8) {
         // SAFETY: a prefetch reads nothing that the program can see, wherever it points.
@@ -400,26 +405,4 @@ unsafe fn put(to: *mut u8, line: __m512i, streamed: bool) {
             _mm512_storeu_si512(to.cast(), line);
         }
     }
-}
-
-/// [`super::unit::run`], compiled for this tier.
-///
-/// # Safety
-///
-/// As there.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]
-pub(crate) unsafe fn unit<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, scratch: &mut Scratch) {
-    // SAFETY: as the caller promises.
-    unsafe { super::unit::run::<L, INPUT>(plan, unit, scratch) }
-}
-
-/// [`super::unit::reduce`], compiled for this tier.
-///
-/// # Safety
-///
-/// As there.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]
-pub(crate) unsafe fn reduce<L: Lanes>(plan: &Plan, scratch: &mut Scratch) {
-    // SAFETY: as the caller promises.
-    unsafe { super::unit::reduce::<L>(plan, scratch) }
 }

@@ -4,7 +4,7 @@ use super::cpu::Tier;
 use super::plan::Plan;
 use super::scalar;
 use super::scratch::Scratch;
-use super::vector::Lanes;
+use super::vector::{Lanes, Set};
 use crate::dtype::FloatType;
 
 #[cfg(target_arch = "aarch64")]
@@ -30,35 +30,35 @@ pub(crate) struct Kernel {
 /// The loops for a tier, which the CPU must have, and a type.
 pub(crate) fn kernel(tier: Tier, dtype: FloatType) -> Kernel {
     macro_rules! compiled {
-        ($isa:ident, $lanes:ty) => {
+        ($lanes:ty) => {
             Kernel {
                 block: <$lanes>::BLOCK,
-                units: [$isa::unit::<$lanes, false>, $isa::unit::<$lanes, true>],
-                reduce: $isa::reduce::<$lanes>,
+                units: [<$lanes as Lanes>::Set::unit::<$lanes, false>, <$lanes as Lanes>::Set::unit::<$lanes, true>],
+                reduce: <$lanes as Lanes>::Set::reduce::<$lanes>,
             }
         };
     }
     match (tier, dtype) {
-        (Tier::Scalar, FloatType::F32) => compiled!(scalar, scalar::F32),
-        (Tier::Scalar, FloatType::F16) => compiled!(scalar, scalar::F16),
-        (Tier::Scalar, FloatType::Bf16) => compiled!(scalar, scalar::Bf16),
+        (Tier::Scalar, FloatType::F32) => compiled!(scalar::F32),
+        (Tier::Scalar, FloatType::F16) => compiled!(scalar::F16),
+        (Tier::Scalar, FloatType::Bf16) => compiled!(scalar::Bf16),
         #[cfg(target_arch = "x86_64")]
-        (Tier::Avx2, FloatType::F32) => compiled!(avx2, avx2::F32),
+        (Tier::Avx2, FloatType::F32) => compiled!(avx2::F32),
         #[cfg(target_arch = "x86_64")]
-        (Tier::Avx2, FloatType::F16) => compiled!(avx2, avx2::F16),
+        (Tier::Avx2, FloatType::F16) => compiled!(avx2::F16),
         #[cfg(target_arch = "x86_64")]
-        (Tier::Avx2, FloatType::Bf16) => compiled!(avx2, avx2::Bf16),
+        (Tier::Avx2, FloatType::Bf16) => compiled!(avx2::Bf16),
         #[cfg(target_arch = "x86_64")]
-        (Tier::Avx512, FloatType::F32) => compiled!(avx512, avx512::F32),
+        (Tier::Avx512, FloatType::F32) => compiled!(avx512::F32),
         #[cfg(target_arch = "x86_64")]
-        (Tier::Avx512, FloatType::F16) => compiled!(avx512, avx512::F16),
+        (Tier::Avx512, FloatType::F16) => compiled!(avx512::F16),
         #[cfg(target_arch = "x86_64")]
-        (Tier::Avx512, FloatType::Bf16) => compiled!(avx512, avx512::Bf16),
+        (Tier::Avx512, FloatType::Bf16) => compiled!(avx512::Bf16),
         #[cfg(target_arch = "aarch64")]
-        (Tier::Neon, FloatType::F32) => compiled!(neon, neon::F32),
+        (Tier::Neon, FloatType::F32) => compiled!(neon::F32),
         #[cfg(target_arch = "aarch64")]
-        (Tier::Neon, FloatType::F16) => compiled!(neon, neon::F16),
+        (Tier::Neon, FloatType::F16) => compiled!(neon::F16),
         #[cfg(target_arch = "aarch64")]
-        (Tier::Neon, FloatType::Bf16) => compiled!(neon, neon::Bf16),
+        (Tier::Neon, FloatType::Bf16) => compiled!(neon::Bf16),
     }
 }

@@ -16,7 +16,7 @@
 use super::pack::{self, Grid};
 use super::plan::GROUP;
 use super::rows::{self, Blocks, Group, Writes};
-use super::vector::Lanes;
+use super::vector::{Lanes, Set};
 
 /// Columns of a tile: its three tensors fit into the nearest cache.
 const COLUMNS: usize = 448;
@@ -113,7 +113,7 @@ impl Tile {
                     accumulators: self.sums,
                     fresh: true,
                 };
-                rows::at_once::<L, INPUT>(&group, blocks);
+                L::Set::at_once::<L, INPUT>(&group, blocks);
                 if INPUT {
                     self.fold::<L>(self.sums[0], groups, chunk_sums[0]);
                 }

@@ -7,9 +7,12 @@
 use std::arch::aarch64::*;
 use std::arch::asm;
 
+use super::pack::Grid;
 use super::plan::Plan;
+use super::rows::{self, Blocks, Group, Walk};
 use super::scratch::Scratch;
-use super::vector::{Lanes, Set};
+use super::unit;
+use super::vector::{Lanes, Set, loops};
 
 /// FLOAT: 4 columns; sums in two registers of two `f64`.
 #[derive(Clone, Copy)]
@@ -26,6 +29,8 @@ pub(crate) struct Bf16;
 pub(crate) struct Neon;
 
 impl Set for Neon {
+    loops!(#[target_feature(enable = "neon")]);
+
     #[inline(always)]
     unsafe fn prefetch(address: *const u8) {
         // SAFETY: a prefetch reads nothing that the program can see, wherever it points.
@@ -329,26 +334,4 @@ unsafe fn transpose_block16(from: *const u8, from_pitch: usize, to: *mut u8, to_
             vst1q_u16(to.add(i * to_pitch).cast(), column);
         }
     }
-}
-
-/// [`super::unit::run`], compiled for this tier.
-///
-/// # Safety
-///
-/// As there.
-#[target_feature(enable = "neon")]
-pub(crate) unsafe fn unit<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, scratch: &mut Scratch) {
-    // SAFETY: as the caller promises.
-    unsafe { super::unit::run::<L, INPUT>(plan, unit, scratch) }
-}
-
-/// [`super::unit::reduce`], compiled for this tier.
-///
-/// # Safety
-///
-/// As there.
-#[target_feature(enable = "neon")]
-pub(crate) unsafe fn reduce<L: Lanes>(plan: &Plan, scratch: &mut Scratch) {
-    // SAFETY: as the caller promises.
-    unsafe { super::unit::reduce::<L>(plan, scratch) }
 }

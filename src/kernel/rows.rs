@@ -35,7 +35,7 @@ use std::mem::MaybeUninit;
 
 use super::pack::Grid;
 use super::plan::GROUP;
-use super::vector::{Lanes, MAX_STEPS};
+use super::vector::{Lanes, MAX_STEPS, Set};
 
 /// How far ahead of the walk lines are asked for, in bytes of each tensor.
 const AHEAD: usize = 2048;
@@ -150,7 +150,7 @@ pub(crate) unsafe fn group<L: Lanes, const INPUT: bool>(group: &Group, blocks: B
     // SAFETY: blocks and rows as the caller promises.
     unsafe {
         if walk.rows == GROUP && group.rows == GROUP && !matches!(group.writes, Writes::Buffered(_)) {
-            return at_once::<L, INPUT>(group, blocks);
+            return L::Set::at_once::<L, INPUT>(group, blocks);
         }
         let mut row = 0;
         while row < group.rows {
@@ -162,14 +162,14 @@ pub(crate) unsafe fn group<L: Lanes, const INPUT: bool>(group: &Group, blocks: B
                 pass.writes = Writes::Plain;
             }
             match (two, row == 0, end == group.rows) {
-                (false, false, false) => self::pass::<L, INPUT, 1, false, false>(&pass, blocks, walk),
-                (false, false, true) => self::pass::<L, INPUT, 1, false, true>(&pass, blocks, walk),
-                (false, true, false) => self::pass::<L, INPUT, 1, true, false>(&pass, blocks, walk),
-                (false, true, true) => self::pass::<L, INPUT, 1, true, true>(&pass, blocks, walk),
-                (true, false, false) => self::pass::<L, INPUT, 2, false, false>(&pass, blocks, walk),
-                (true, false, true) => self::pass::<L, INPUT, 2, false, true>(&pass, blocks, walk),
-                (true, true, false) => self::pass::<L, INPUT, 2, true, false>(&pass, blocks, walk),
-                (true, true, true) => self::pass::<L, INPUT, 2, true, true>(&pass, blocks, walk),
+                (false, false, false) => L::Set::pass::<L, INPUT, 1, false, false>(&pass, blocks, walk),
+                (false, false, true) => L::Set::pass::<L, INPUT, 1, false, true>(&pass, blocks, walk),
+                (false, true, false) => L::Set::pass::<L, INPUT, 1, true, false>(&pass, blocks, walk),
+                (false, true, true) => L::Set::pass::<L, INPUT, 1, true, true>(&pass, blocks, walk),
+                (true, false, false) => L::Set::pass::<L, INPUT, 2, false, false>(&pass, blocks, walk),
+                (true, false, true) => L::Set::pass::<L, INPUT, 2, false, true>(&pass, blocks, walk),
+                (true, true, false) => L::Set::pass::<L, INPUT, 2, true, false>(&pass, blocks, walk),
+                (true, true, true) => L::Set::pass::<L, INPUT, 2, true, true>(&pass, blocks, walk),
             }
             if let Writes::Buffered(buffer) = group.writes {
                 for from in row..end {
@@ -182,8 +182,12 @@ pub(crate) unsafe fn group<L: Lanes, const INPUT: bool>(group: &Group, blocks: B
 }
 
 /// `ROWS` rows over all blocks, `FIRST` and `LAST` of their group or not.
+///
+/// # Safety
+///
+/// As for [`group`].
 #[inline(always)]
-unsafe fn pass<L: Lanes, const INPUT: bool, const ROWS: usize, const FIRST: bool, const LAST: bool>(
+pub(crate) unsafe fn pass<L: Lanes, const INPUT: bool, const ROWS: usize, const FIRST: bool, const LAST: bool>(
     group: &Group,
     blocks: Blocks,
     walk: Walk,

@@ -1,9 +1,12 @@
 //! The scalar tier: one column per step. It runs everywhere, and is what the other tiers are compared with.
 
 use super::element;
+use super::pack::Grid;
 use super::plan::Plan;
+use super::rows::{self, Blocks, Group, Walk};
 use super::scratch::Scratch;
-use super::vector::{Lanes, Set};
+use super::unit;
+use super::vector::{Lanes, Set, loops};
 
 /// FLOAT, one column.
 #[derive(Clone, Copy)]
@@ -19,7 +22,9 @@ pub(crate) struct Bf16;
 #[derive(Clone, Copy)]
 pub(crate) struct Scalar;
 
-impl Set for Scalar {}
+impl Set for Scalar {
+    loops!();
+}
 
 impl Lanes for F32 {
     const N: usize = 1;
@@ -150,23 +155,3 @@ sixteen_bit!(F16, 0x3c00, element::f16_to_f32, element::f32_to_f16, element::f64
 // The product of two bfloat16 has 16 bits but can leave binary32's range, where only the fused operation is right.
 sixteen_bit!(Bf16, 0x3f80, element::bf16_to_f32, element::f32_to_bf16, element::f64_to_bf16, |sums, a, b| a
     .mul_add(b, sums));
-
-/// [`super::unit::run`], compiled for this tier.
-///
-/// # Safety
-///
-/// As there.
-pub(crate) unsafe fn unit<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, scratch: &mut Scratch) {
-    // SAFETY: as the caller promises.
-    unsafe { super::unit::run::<L, INPUT>(plan, unit, scratch) }
-}
-
-/// [`super::unit::reduce`], compiled for this tier.
-///
-/// # Safety
-///
-/// As there.
-pub(crate) unsafe fn reduce<L: Lanes>(plan: &Plan, scratch: &mut Scratch) {
-    // SAFETY: as the caller promises.
-    unsafe { super::unit::reduce::<L>(plan, scratch) }
-}

@@ -20,7 +20,7 @@ use super::pack::{self, Grid};
 use super::plan::{CHUNK, GROUP, MAX_TILE, Plan};
 use super::rows::{self, Blocks, Group, Walk, Writes};
 use super::scratch::Scratch;
-use super::vector::{Lanes, Set};
+use super::vector::{Lanes, MAX_STEPS, Set};
 use super::{ModulateBackward, View2, View3};
 
 /// Rows that are gathered in one go: for 16-bit types they are two lines of a transposed view, for FLOAT too.
@@ -109,7 +109,9 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
             if single && problem.dims[1] <= GROUP {
                 let tile = source.gather::<L, INPUT>(b, 0, problem.dims[1]);
                 let group = group.of(tile, 0, problem.dims[1], true);
-                only_group::<L, INPUT>(plan, b, first, blocks, &group);
+                let gradients = [problem.grad_scale.as_ref(), problem.grad_shift.as_ref()]
+                    .map(|view| view.map(|view| view_row::<L>(view, b, first)));
+                L::Set::only_group::<L, INPUT>(&group, blocks, gradients);
                 source.scatter::<L>(&tile, b, 0, problem.dims[1]);
                 continue;
             }
@@ -186,25 +188,44 @@ pub(crate) unsafe fn reduce<L: Lanes>(plan: &Plan, scratch: &mut Scratch) {
     }
 }
 
-/// A group that is all there is of its columns: its sums go from the registers to the gradients.
+/// A group that is all there is of its columns: its sums go from the registers to the rows of the gradients that are wanted.
+///
+/// # Safety
+///
+/// As for [`rows::group`]; the rows have the blocks' columns.
 #[inline(always)]
-unsafe fn only_group<L: Lanes, const INPUT: bool>(plan: &Plan, b: usize, first: usize, blocks: Blocks, group: &Group) {
+pub(crate) unsafe fn only_group<L: Lanes, const INPUT: bool>(
+    group: &Group,
+    blocks: Blocks,
+    [grad_scale, grad_shift]: [Option<Grid>; 2],
+) {
     for index in 0..blocks.count() {
-        // SAFETY: the caller's group, and the tile's columns.
+        // SAFETY: the caller's group and rows.
         unsafe {
             let scale = group.scale.add(index * L::BLOCK * L::SIZE);
-            let sums = rows::block_at_once::<L, INPUT>(group, blocks, index, scale);
+            let [products, plain] = rows::block_at_once::<L, INPUT>(group, blocks, index, scale);
             let (column, columns) = blocks.columns::<L>(index);
-            for gradient in gradients(&plan.problem) {
-                let to = Place::new::<L>(plan, gradient, b, first + column, columns);
-                let mut line = Line::new();
-                let base = to.base(&mut line);
-                for u in 0..L::STEPS {
-                    L::round_sums(sums[gradient][u], base.add(u * L::N * L::SIZE));
-                }
-                to.write::<L>(&mut line);
+            if let Some(row) = grad_scale {
+                round_block::<L>(products, Grid { base: row.at(0, column), ..row }, columns);
+            }
+            if let Some(row) = grad_shift {
+                round_block::<L>(plain, Grid { base: row.at(0, column), ..row }, columns);
             }
         }
+    }
+}
+
+/// Rounds a block's sums and writes them.
+#[inline(always)]
+unsafe fn round_block<L: Lanes>(sums: [L::Sums; MAX_STEPS], to: Grid, columns: usize) {
+    let mut line = Line::new();
+    let base = line.or::<L>(to, columns);
+    // SAFETY: the caller's columns, or the line.
+    unsafe {
+        for u in 0..L::STEPS {
+            L::round_sums(sums[u], base.add(u * L::N * L::SIZE));
+        }
+        line.write::<L>(base, to, columns);
     }
 }
 
@@ -379,25 +400,26 @@ unsafe fn add_saved_sums<L: Lanes>(from: *const u8, blocks: Blocks, sums: *mut f
 /// Rounds a tile's sums and writes them to the gradients that are wanted.
 #[inline(always)]
 unsafe fn finish<L: Lanes>(plan: &Plan, b: usize, first: usize, blocks: Blocks, sums: [*mut f64; 2]) {
-    for gradient in gradients(&plan.problem) {
+    let views = [plan.problem.grad_scale.as_ref(), plan.problem.grad_shift.as_ref()];
+    for (view, sums) in views.into_iter().zip(sums) {
+        let Some(view) = view else { continue };
         for block in 0..blocks.count() {
             let (column, columns) = blocks.columns::<L>(block);
             // SAFETY: the caller's arrays and the tile's columns.
             unsafe {
-                let to = Place::new::<L>(plan, gradient, b, first + column, columns);
+                let to = view_row::<L>(view, b, first + column);
                 let mut line = Line::new();
-                let base = to.base(&mut line);
+                let base = line.or::<L>(to, columns);
                 for u in 0..L::STEPS {
-                    let sums = sums[gradient].add(block * L::BLOCK + u * L::N);
-                    L::finish(sums, base.add(u * L::N * L::SIZE));
+                    L::finish(sums.add(block * L::BLOCK + u * L::N), base.add(u * L::N * L::SIZE));
                 }
-                to.write::<L>(&mut line);
+                line.write::<L>(base, to, columns);
             }
         }
     }
 }
 
-/// Room for a block's row.
+/// Room for a block's row, for where a whole one can't be written at its place.
 #[repr(C, align(64))]
 struct Line([MaybeUninit<u8>; 64]);
 
@@ -406,38 +428,20 @@ impl Line {
     fn new() -> Self {
         Self([MaybeUninit::uninit(); 64])
     }
-}
-
-/// Where a block of a gradient goes.
-struct Place {
-    grid: Grid,
-    columns: usize,
-    /// Whether a whole block can be written there at once.
-    direct: bool,
-}
-
-impl Place {
-    #[inline(always)]
-    unsafe fn new<L: Lanes>(plan: &Plan, gradient: usize, b: usize, column: usize, columns: usize) -> Self {
-        let views = [plan.problem.grad_scale.as_ref(), plan.problem.grad_shift.as_ref()];
-        // SAFETY: only wanted gradients are asked for, with the caller's columns.
-        let grid = unsafe { view_row::<L>(views[gradient].unwrap_unchecked(), b, column) };
-        Self { grid, columns, direct: columns == L::BLOCK && grid.column == L::SIZE }
-    }
 
     /// Where to put a whole block: straight to its place, or into the line.
     #[inline(always)]
-    fn base(&self, line: &mut Line) -> *mut u8 {
-        if self.direct { self.grid.base } else { line.0.as_mut_ptr().cast() }
+    fn or<L: Lanes>(&mut self, place: Grid, columns: usize) -> *mut u8 {
+        if columns == L::BLOCK && place.column == L::SIZE { place.base } else { self.0.as_mut_ptr().cast() }
     }
 
-    /// Brings the columns that there are from the line to their place, if they are not yet there.
+    /// Brings the columns that there are from `base` to their place, if that is the line.
     #[inline(always)]
-    unsafe fn write<L: Lanes>(&self, line: &mut Line) {
-        if !self.direct {
-            let from = Grid { base: line.0.as_mut_ptr().cast(), row: 0, column: L::SIZE };
-            // SAFETY: the gradient's columns.
-            unsafe { pack::copy::<L>(from, self.grid, 1, self.columns) }
+    unsafe fn write<L: Lanes>(&mut self, base: *mut u8, place: Grid, columns: usize) {
+        if base != place.base {
+            let from = Grid { base, row: 0, column: L::SIZE };
+            // SAFETY: the caller's columns.
+            unsafe { pack::copy::<L>(from, place, 1, columns) }
         }
     }
 }

@@ -1,5 +1,10 @@
 //! The vector trait: what the loops need from an instruction set, for one element type.
 
+use super::pack::Grid;
+use super::plan::Plan;
+use super::rows::{Blocks, Group, Walk};
+use super::scratch::Scratch;
+
 /// The most steps that a block may have.
 pub(crate) const MAX_STEPS: usize = 4;
 
@@ -24,7 +29,64 @@ pub(crate) trait Set: Copy {
     /// Orders streamed stores before whatever publishes the result.
     #[inline(always)]
     unsafe fn fence() {}
+
+    // The loops, each compiled for the instruction set as a function of its own: in one large function, the compiler runs
+    // out of registers. [`loops`] defines them.
+
+    /// [`super::unit::run`].
+    unsafe fn unit<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, scratch: &mut Scratch);
+    /// [`super::unit::reduce`].
+    unsafe fn reduce<L: Lanes>(plan: &Plan, scratch: &mut Scratch);
+    /// [`super::unit::only_group`].
+    unsafe fn only_group<L: Lanes, const INPUT: bool>(group: &Group, blocks: Blocks, gradients: [Option<Grid>; 2]);
+    /// [`super::rows::at_once`].
+    unsafe fn at_once<L: Lanes, const INPUT: bool>(group: &Group, blocks: Blocks);
+    /// [`super::rows::pass`].
+    unsafe fn pass<L: Lanes, const INPUT: bool, const ROWS: usize, const FIRST: bool, const LAST: bool>(
+        group: &Group,
+        blocks: Blocks,
+        walk: Walk,
+    );
 }
+
+/// The loops of a [`Set`], compiled with its target features.
+macro_rules! loops {
+    ($(#[$features:meta])?) => {
+        $(#[$features])?
+        unsafe fn unit<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, scratch: &mut Scratch) {
+            // SAFETY: as the caller promises.
+            unsafe { unit::run::<L, INPUT>(plan, unit, scratch) }
+        }
+        $(#[$features])?
+        unsafe fn reduce<L: Lanes>(plan: &Plan, scratch: &mut Scratch) {
+            // SAFETY: as the caller promises.
+            unsafe { unit::reduce::<L>(plan, scratch) }
+        }
+        $(#[$features])?
+        #[inline(never)]
+        unsafe fn only_group<L: Lanes, const INPUT: bool>(group: &Group, blocks: Blocks, gradients: [Option<Grid>; 2]) {
+            // SAFETY: as the caller promises.
+            unsafe { unit::only_group::<L, INPUT>(group, blocks, gradients) }
+        }
+        $(#[$features])?
+        #[inline(never)]
+        unsafe fn at_once<L: Lanes, const INPUT: bool>(group: &Group, blocks: Blocks) {
+            // SAFETY: as the caller promises.
+            unsafe { rows::at_once::<L, INPUT>(group, blocks) }
+        }
+        $(#[$features])?
+        #[inline(never)]
+        unsafe fn pass<L: Lanes, const INPUT: bool, const ROWS: usize, const FIRST: bool, const LAST: bool>(
+            group: &Group,
+            blocks: Blocks,
+            walk: Walk,
+        ) {
+            // SAFETY: as the caller promises.
+            unsafe { rows::pass::<L, INPUT, ROWS, FIRST, LAST>(group, blocks, walk) }
+        }
+    };
+}
+pub(crate) use loops;
 
 /// One step of the loops: `N` neighbouring columns of one row.
 ///
