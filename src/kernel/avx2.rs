@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::pack::Grid;
+use super::pack::{self, Grid};
 use super::plan::Plan;
 use super::rows::{self, Blocks, Group, Walk};
 use super::scratch::Scratch;

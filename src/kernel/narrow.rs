@@ -13,7 +13,7 @@
 //! rows that are left: as a short group of the usual kind
 //! ```
 
-use super::pack::{self, Grid};
+use super::pack::Grid;
 use super::plan::GROUP;
 use super::rows::{self, Blocks, Group, Writes};
 use super::vector::{Lanes, Set};
@@ -74,7 +74,7 @@ impl Tile {
             unsafe {
                 let from = Grid { base: scale, row: 0, column: L::SIZE };
                 let to = self.scale.add(group * self.group_step * L::SIZE);
-                pack::copy::<L>(from, Grid { base: to, row: 0, column: self.column_step * L::SIZE }, 1, self.hidden);
+                L::Set::copy::<L>(from, Grid { base: to, row: 0, column: self.column_step * L::SIZE }, 1, self.hidden);
             }
         }
     }
@@ -150,7 +150,7 @@ impl Tile {
                     let step = self.group_step * L::SIZE;
                     let tile = Grid { base: tile.at(0, column * self.column_step), row: tile.row, column: step };
                     let (from, to) = if GATHER { (view, tile) } else { (tile, view) };
-                    pack::copy::<L>(from, to, GROUP, groups);
+                    L::Set::copy::<L>(from, to, GROUP, groups);
                 }
             }
         }

@@ -24,6 +24,12 @@ impl Grid {
 }
 
 impl Grid {
+    /// The grid to the right of its first columns.
+    #[inline(always)]
+    pub(crate) fn right(self, column: usize) -> Self {
+        Self { base: self.base.wrapping_add(column * self.column), ..self }
+    }
+
     /// The grid below its first rows.
     #[inline(always)]
     pub(crate) fn below(self, row: usize) -> Self {
@@ -51,7 +57,24 @@ pub(crate) unsafe fn copy<L: Lanes>(from: Grid, to: Grid, rows: usize, columns: 
         } else if from.column == L::SIZE && to.row == L::SIZE {
             transpose::<L>(from, Grid { row: to.column, column: to.row, ..to }, rows, columns);
         } else {
-            copy_each::<L>(from, to, 0..rows, 0..columns);
+            copy_each::<L>(from, to, rows, columns);
+        }
+    }
+}
+
+/// Copies a row, one element after the other where they are not adjacent.
+///
+/// # Safety
+///
+/// As for [`copy`].
+#[inline(always)]
+pub(crate) unsafe fn copy_row<L: Lanes>(from: Grid, to: Grid, columns: usize) {
+    // SAFETY: the caller's grids.
+    unsafe {
+        if from.column == L::SIZE && to.column == L::SIZE {
+            std::ptr::copy_nonoverlapping(from.base, to.base, columns * L::SIZE);
+        } else {
+            copy_each::<L>(from, to, 1, columns);
         }
     }
 }
@@ -69,24 +92,28 @@ unsafe fn transpose<L: Lanes>(from: Grid, to: Grid, rows: usize, columns: usize)
                 L::transpose_block(from.at(row, column), from.row, to.at(column, row), to.row);
             }
         }
-        copy_each::<L>(from, turned, 0..block_rows, block_columns..columns);
-        copy_each::<L>(from, turned, block_rows..rows, 0..columns);
+        let right = columns - block_columns;
+        copy_each::<L>(from.right(block_columns), turned.right(block_columns), block_rows, right);
+        copy_each::<L>(from.below(block_rows), turned.below(block_rows), rows - block_rows, columns);
     }
 }
 
+/// Copies one element after the other, along rows.
 #[inline(always)]
-unsafe fn copy_each<L: Lanes>(from: Grid, to: Grid, rows: std::ops::Range<usize>, columns: std::ops::Range<usize>) {
-    for row in rows {
-        for column in columns.clone() {
-            // SAFETY: the caller's grids and ranges.
+unsafe fn copy_each<L: Lanes>(from: Grid, to: Grid, rows: usize, columns: usize) {
+    for row in 0..rows {
+        let (mut source, mut target) = (from.below(row).base, to.below(row).base);
+        for _ in 0..columns {
+            // SAFETY: the caller's grids.
             unsafe {
-                let (from, to) = (from.at(row, column), to.at(row, column));
                 if L::SIZE == 4 {
-                    to.cast::<u32>().write_unaligned(from.cast::<u32>().read_unaligned());
+                    target.cast::<u32>().write_unaligned(source.cast::<u32>().read_unaligned());
                 } else {
-                    to.cast::<u16>().write_unaligned(from.cast::<u16>().read_unaligned());
+                    target.cast::<u16>().write_unaligned(source.cast::<u16>().read_unaligned());
                 }
             }
+            source = source.wrapping_add(from.column);
+            target = target.wrapping_add(to.column);
         }
     }
 }

@@ -128,7 +128,7 @@ impl Walk {
     pub(crate) fn new<L: Lanes>(blocks: Blocks, pitch: usize, near: bool) -> Self {
         let line = L::BLOCK * L::SIZE;
         let width = blocks.full * line;
-        let all = pitch * GROUP <= if near { 2 * PAGE } else { PAGE / 4 };
+        let all = pitch * GROUP <= if near { 2 * PAGE } else { PAGE / 2 };
         let rows = match () {
             () if all && (L::HOLDS_GROUP || blocks.full <= 2) => GROUP,
             () if near || all || width >= PAGE => 2,
@@ -156,20 +156,15 @@ pub(crate) unsafe fn group<L: Lanes, const INPUT: bool>(group: &Group, blocks: B
         while row < group.rows {
             let two = walk.rows > 1 && row + 2 <= group.rows;
             let end = row + 1 + usize::from(two);
-            let mut pass = group.of([group.grad_output, group.input, group.grad_input], row, end - row, group.fresh);
-            if let Writes::Buffered(buffer) = group.writes {
-                pass.grad_input = buffer;
-                pass.writes = Writes::Plain;
-            }
             match (two, row == 0, end == group.rows) {
-                (false, false, false) => L::Set::pass::<L, INPUT, 1, false, false>(&pass, blocks, walk),
-                (false, false, true) => L::Set::pass::<L, INPUT, 1, false, true>(&pass, blocks, walk),
-                (false, true, false) => L::Set::pass::<L, INPUT, 1, true, false>(&pass, blocks, walk),
-                (false, true, true) => L::Set::pass::<L, INPUT, 1, true, true>(&pass, blocks, walk),
-                (true, false, false) => L::Set::pass::<L, INPUT, 2, false, false>(&pass, blocks, walk),
-                (true, false, true) => L::Set::pass::<L, INPUT, 2, false, true>(&pass, blocks, walk),
-                (true, true, false) => L::Set::pass::<L, INPUT, 2, true, false>(&pass, blocks, walk),
-                (true, true, true) => L::Set::pass::<L, INPUT, 2, true, true>(&pass, blocks, walk),
+                (false, false, false) => L::Set::pass::<L, INPUT, 1, false, false>(group, row, blocks, walk),
+                (false, false, true) => L::Set::pass::<L, INPUT, 1, false, true>(group, row, blocks, walk),
+                (false, true, false) => L::Set::pass::<L, INPUT, 1, true, false>(group, row, blocks, walk),
+                (false, true, true) => L::Set::pass::<L, INPUT, 1, true, true>(group, row, blocks, walk),
+                (true, false, false) => L::Set::pass::<L, INPUT, 2, false, false>(group, row, blocks, walk),
+                (true, false, true) => L::Set::pass::<L, INPUT, 2, false, true>(group, row, blocks, walk),
+                (true, true, false) => L::Set::pass::<L, INPUT, 2, true, false>(group, row, blocks, walk),
+                (true, true, true) => L::Set::pass::<L, INPUT, 2, true, true>(group, row, blocks, walk),
             }
             if let Writes::Buffered(buffer) = group.writes {
                 for from in row..end {
@@ -181,7 +176,7 @@ pub(crate) unsafe fn group<L: Lanes, const INPUT: bool>(group: &Group, blocks: B
     }
 }
 
-/// `ROWS` rows over all blocks, `FIRST` and `LAST` of their group or not.
+/// `ROWS` rows from `row` on over all blocks, `FIRST` and `LAST` of their group or not.
 ///
 /// # Safety
 ///
@@ -189,11 +184,14 @@ pub(crate) unsafe fn group<L: Lanes, const INPUT: bool>(group: &Group, blocks: B
 #[inline(always)]
 pub(crate) unsafe fn pass<L: Lanes, const INPUT: bool, const ROWS: usize, const FIRST: bool, const LAST: bool>(
     group: &Group,
+    row: usize,
     blocks: Blocks,
     walk: Walk,
 ) {
     let line = L::BLOCK * L::SIZE;
     let turn = blocks.full.saturating_sub(walk.blocks);
+    let grad_input = if let Writes::Buffered(buffer) = group.writes { buffer } else { group.grad_input.below(row) };
+    let grids = [group.grad_output.below(row), group.input.below(row), grad_input];
     // How far ahead of a block the walk's later line is, before and after the rows' end comes in between.
     let ahead = |grid: Grid, turned: bool| {
         let rows = (walk.passes + usize::from(turned)) * ROWS;
@@ -202,16 +200,19 @@ pub(crate) unsafe fn pass<L: Lanes, const INPUT: bool, const ROWS: usize, const 
     // SAFETY: blocks and rows as the caller promises.
     unsafe {
         for (turned, range) in [(false, 0..turn), (true, turn..blocks.full)] {
-            let ahead = [ahead(group.grad_output, turned), ahead(group.input, turned)];
+            let ahead = [ahead(grids[0], turned), ahead(grids[1], turned)];
             for index in range {
-                block::<L, INPUT, ROWS, FIRST, LAST>(group, index * line, index, ahead);
+                block::<L, INPUT, ROWS, FIRST, LAST>(group, grids, index * line, index, ahead);
             }
         }
         if blocks.tail > 0 {
+            let column = blocks.full * L::BLOCK;
             let mut buffers = Buffers::new();
-            let inner = buffers.gather::<L, INPUT>(group, blocks.full * L::BLOCK, blocks.tail);
-            block::<L, INPUT, ROWS, FIRST, LAST>(&inner, 0, blocks.full, [0; 2]);
-            Buffers::scatter::<L>(&inner, group.grad_input, blocks.full * L::BLOCK, blocks.tail);
+            let inner = buffers.gather::<L, INPUT>(grids, ROWS, column, blocks.tail);
+            // The block's own columns are at the start of the buffers.
+            let plain = Group { writes: Writes::Plain, ..*group };
+            block::<L, INPUT, ROWS, FIRST, LAST>(&plain, inner, 0, blocks.full, [0; 2]);
+            Buffers::scatter::<L>(inner[2], grids[2], ROWS, column, blocks.tail);
         }
     }
 }
@@ -220,6 +221,7 @@ pub(crate) unsafe fn pass<L: Lanes, const INPUT: bool, const ROWS: usize, const 
 #[inline(always)]
 unsafe fn block<L: Lanes, const INPUT: bool, const ROWS: usize, const FIRST: bool, const LAST: bool>(
     group: &Group,
+    [grad_output, input, grad_input]: [Grid; 3],
     offset: usize,
     index: usize,
     ahead: [usize; 2],
@@ -230,9 +232,9 @@ unsafe fn block<L: Lanes, const INPUT: bool, const ROWS: usize, const FIRST: boo
     // SAFETY: the caller's block, and the accumulators and the scale are as long.
     unsafe {
         for row in 0..ROWS {
-            L::prefetch(at(group.grad_output, row).wrapping_add(ahead[0]));
+            L::prefetch(at(grad_output, row).wrapping_add(ahead[0]));
             if INPUT {
-                L::prefetch(at(group.input, row).wrapping_add(ahead[1]));
+                L::prefetch(at(input, row).wrapping_add(ahead[1]));
             }
         }
         for u in 0..L::STEPS {
@@ -242,9 +244,9 @@ unsafe fn block<L: Lanes, const INPUT: bool, const ROWS: usize, const FIRST: boo
             let mut products = if FIRST || !INPUT { L::no_sums() } else { kept[0].read_unaligned() };
             let mut plain = if FIRST { L::no_sums() } else { kept[1].read_unaligned() };
             for row in 0..ROWS {
-                let g = L::load(at(group.grad_output, row).add(u * step));
+                let g = L::load(at(grad_output, row).add(u * step));
                 if INPUT {
-                    products = L::add_product(products, g, L::load(at(group.input, row).add(u * step)));
+                    products = L::add_product(products, g, L::load(at(input, row).add(u * step)));
                 }
                 plain = L::add(plain, g);
                 rounded[row][u].write(L::round(L::product(g, factor)));
@@ -263,10 +265,10 @@ unsafe fn block<L: Lanes, const INPUT: bool, const ROWS: usize, const FIRST: boo
             }
         }
         for row in 0..ROWS {
-            let to = at(group.grad_input, row);
+            let to = at(grad_input, row);
             let streams = group.writes == Writes::Streamed;
             if group.copies {
-                L::copy_block(at(group.grad_output, row), to, streams);
+                L::copy_block(at(grad_output, row), to, streams);
             } else {
                 for u in 0..L::STEPS {
                     L::put(to.add(u * step), rounded[row][u].assume_init(), streams);
@@ -298,43 +300,66 @@ unsafe fn accumulate<L: Lanes>(accumulators: *mut f64, sums: L::Sums, fresh: boo
 pub(crate) unsafe fn at_once<L: Lanes, const INPUT: bool>(group: &Group, blocks: Blocks) {
     // SAFETY: blocks and rows as the caller promises.
     unsafe {
-        for index in 0..blocks.count() {
-            let [products, plain] =
-                block_at_once::<L, INPUT>(group, blocks, index, group.scale.add(index * L::BLOCK * L::SIZE));
-            for u in 0..L::STEPS {
-                let [of_products, of_plain] =
-                    group.accumulators.map(|sums| sums.wrapping_add(index * L::BLOCK + u * L::N));
-                if INPUT {
-                    accumulate::<L>(of_products, products[u], group.fresh);
-                }
-                accumulate::<L>(of_plain, plain[u], group.fresh);
-            }
+        for index in 0..blocks.full {
+            let sums = block_at_once::<L, INPUT>(group, index);
+            accumulate_block::<L, INPUT>(group, index, sums);
+        }
+        if blocks.tail > 0 {
+            let sums = tail_at_once::<L, INPUT>(group, blocks);
+            accumulate_block::<L, INPUT>(group, blocks.full, sums);
         }
     }
 }
 
-/// All rows of a group in one block of columns: writes grad_input and returns the sums of products and of grad_output.
+#[inline(always)]
+unsafe fn accumulate_block<L: Lanes, const INPUT: bool>(group: &Group, index: usize, sums: [[L::Sums; MAX_STEPS]; 2]) {
+    for u in 0..L::STEPS {
+        let [of_products, of_plain] = group.accumulators.map(|sums| sums.wrapping_add(index * L::BLOCK + u * L::N));
+        // SAFETY: the group's accumulators.
+        unsafe {
+            if INPUT {
+                accumulate::<L>(of_products, sums[0][u], group.fresh);
+            }
+            accumulate::<L>(of_plain, sums[1][u], group.fresh);
+        }
+    }
+}
+
+/// All rows of a group in a full block of columns: writes grad_input and returns the sums of products and of grad_output.
 ///
 /// # Safety
 ///
-/// As for [`group`]; `scale` is the block's.
+/// As for [`group`].
 #[inline(always)]
 pub(crate) unsafe fn block_at_once<L: Lanes, const INPUT: bool>(
     group: &Group,
-    blocks: Blocks,
     index: usize,
-    scale: *const u8,
 ) -> [[L::Sums; MAX_STEPS]; 2] {
-    let (column, columns) = blocks.columns::<L>(index);
+    let bytes = index * L::BLOCK * L::SIZE;
+    // SAFETY: the caller's block.
+    unsafe { full_block_at_once::<L, INPUT>(group, bytes, group.scale.add(bytes)) }
+}
+
+/// The same for the columns behind the full blocks.
+///
+/// # Safety
+///
+/// As for [`group`].
+#[inline(always)]
+pub(crate) unsafe fn tail_at_once<L: Lanes, const INPUT: bool>(
+    group: &Group,
+    blocks: Blocks,
+) -> [[L::Sums; MAX_STEPS]; 2] {
+    let column = blocks.full * L::BLOCK;
     // SAFETY: the caller's block.
     unsafe {
-        if columns == L::BLOCK {
-            return full_block_at_once::<L, INPUT>(group, column * L::SIZE, scale);
-        }
+        let grids = [group.grad_output, group.input, group.grad_input];
         let mut buffers = Buffers::new();
-        let inner = buffers.gather::<L, INPUT>(group, column, columns);
-        let sums = full_block_at_once::<L, INPUT>(&inner, 0, scale);
-        Buffers::scatter::<L>(&inner, group.grad_input, column, columns);
+        let inner = buffers.gather::<L, INPUT>(grids, group.rows, column, blocks.tail);
+        let [grad_output, input, grad_input] = inner;
+        let inner = Group { grad_output, input, grad_input, writes: Writes::Plain, ..*group };
+        let sums = full_block_at_once::<L, INPUT>(&inner, 0, group.scale.add(column * L::SIZE));
+        Buffers::scatter::<L>(grad_input, group.grad_input, group.rows, column, blocks.tail);
         sums
     }
 }
@@ -358,11 +383,14 @@ unsafe fn full_block_at_once<L: Lanes, const INPUT: bool>(
         let mut g_row = group.grad_output.base.wrapping_add(offset);
         let mut x_row = group.input.base.wrapping_add(offset);
         let mut o_row = group.grad_input.base.wrapping_add(offset);
+        // The group's rows follow each other: its lines are asked for in their order.
+        let mut g_ahead = group.grad_output.base.wrapping_add(AHEAD + offset * GROUP);
+        let mut x_ahead = group.input.base.wrapping_add(AHEAD + offset * GROUP);
         // This stays a loop: unrolled, the compiler hoists all rows' loads and runs out of registers.
         for _ in 0..group.rows {
-            L::prefetch(g_row.wrapping_add(AHEAD));
+            L::prefetch(g_ahead);
             if INPUT {
-                L::prefetch(x_row.wrapping_add(AHEAD));
+                L::prefetch(x_ahead);
             }
             for u in 0..L::STEPS {
                 let g = L::load(g_row.add(u * step));
@@ -377,6 +405,8 @@ unsafe fn full_block_at_once<L: Lanes, const INPUT: bool>(
             if group.copies {
                 L::copy_block(g_row, o_row, streams);
             }
+            g_ahead = g_ahead.wrapping_add(L::BLOCK * L::SIZE);
+            x_ahead = x_ahead.wrapping_add(L::BLOCK * L::SIZE);
             g_row = g_row.wrapping_add(group.grad_output.row);
             x_row = x_row.wrapping_add(group.input.row);
             o_row = o_row.wrapping_add(group.grad_input.row);
@@ -396,30 +426,35 @@ impl Buffers {
         Self([[[MaybeUninit::uninit(); 64]; GROUP]; 3])
     }
 
-    /// The group with a block's columns brought here; the rest of each line is zero.
+    /// Rows of the three tensors with a block's columns brought here; the rest of each line is zero.
     #[inline(always)]
-    unsafe fn gather<L: Lanes, const INPUT: bool>(&mut self, group: &Group, column: usize, columns: usize) -> Group {
-        let [g, x, o] = self.0.each_mut().map(|rows| Grid { base: rows.as_mut_ptr().cast(), row: 64, column: L::SIZE });
-        let inner = Group { grad_output: g, input: x, grad_input: o, writes: Writes::Plain, ..*group };
-        let tensors = [(group.grad_output, g), (group.input, x)];
-        for (tensor, buffer) in tensors.into_iter().take(1 + usize::from(INPUT)) {
-            for row in 0..group.rows {
+    unsafe fn gather<L: Lanes, const INPUT: bool>(
+        &mut self,
+        tensors: [Grid; 3],
+        rows: usize,
+        column: usize,
+        columns: usize,
+    ) -> [Grid; 3] {
+        let grids = self.0.each_mut().map(|rows| Grid { base: rows.as_mut_ptr().cast(), row: 64, column: L::SIZE });
+        for tensor in 0..1 + usize::from(INPUT) {
+            for row in 0..rows {
                 // SAFETY: the caller's columns and rows; a block's row is at most 64 bytes.
                 unsafe {
-                    buffer.at(row, 0).write_bytes(0, 64);
-                    copy_short(tensor.at(row, column), buffer.at(row, 0), columns * L::SIZE);
+                    let line = grids[tensor].at(row, 0);
+                    line.write_bytes(0, 64);
+                    copy_short(tensors[tensor].at(row, column), line, columns * L::SIZE);
                 }
             }
         }
-        inner
+        grids
     }
 
     /// Brings what was computed to where it belongs.
     #[inline(always)]
-    unsafe fn scatter<L: Lanes>(inner: &Group, to: Grid, column: usize, columns: usize) {
-        for row in 0..inner.rows {
+    unsafe fn scatter<L: Lanes>(from: Grid, to: Grid, rows: usize, column: usize, columns: usize) {
+        for row in 0..rows {
             // SAFETY: the caller's columns and rows.
-            unsafe { copy_short(inner.grad_input.at(row, 0), to.at(row, column), columns * L::SIZE) }
+            unsafe { copy_short(from.at(row, 0), to.at(row, column), columns * L::SIZE) }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The scalar tier: one column per step. It runs everywhere, and is what the other tiers are compared with.
 
 use super::element;
-use super::pack::Grid;
+use super::pack::{self, Grid};
 use super::plan::Plan;
 use super::rows::{self, Blocks, Group, Walk};
 use super::scratch::Scratch;

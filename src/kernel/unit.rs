@@ -105,7 +105,8 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
         let narrow_sums = arrays.sums.map(|sums| sums.add(64));
         let narrow = Tile::new(problem.dims[2], adjacent, arrays.tiles, arrays.scale.add(64), copies, narrow_sums);
         for b in range.batch.0..range.batch.1 {
-            load_scale::<L>(problem.scale.as_ref(), b, first, blocks, arrays.scale);
+            let scale = scale_row::<L>(problem.scale.as_ref(), b, first, blocks, arrays.scale);
+            let group = Group { scale, ..group };
             if single && problem.dims[1] <= GROUP {
                 let tile = source.gather::<L, INPUT>(b, 0, problem.dims[1]);
                 let group = group.of(tile, 0, problem.dims[1], true);
@@ -116,7 +117,7 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
                 continue;
             }
             if plan.narrow {
-                narrow.spread_scale::<L>(arrays.scale);
+                narrow.spread_scale::<L>(scale.cast_mut());
             }
             if whole && !single {
                 clear(arrays.sums, room);
@@ -199,17 +200,25 @@ pub(crate) unsafe fn only_group<L: Lanes, const INPUT: bool>(
     blocks: Blocks,
     [grad_scale, grad_shift]: [Option<Grid>; 2],
 ) {
-    for index in 0..blocks.count() {
-        // SAFETY: the caller's group and rows.
-        unsafe {
-            let scale = group.scale.add(index * L::BLOCK * L::SIZE);
-            let [products, plain] = rows::block_at_once::<L, INPUT>(group, blocks, index, scale);
-            let (column, columns) = blocks.columns::<L>(index);
+    // SAFETY: the caller's group and rows.
+    unsafe {
+        for index in 0..blocks.full {
+            let [products, plain] = rows::block_at_once::<L, INPUT>(group, index);
             if let Some(row) = grad_scale {
-                round_block::<L>(products, Grid { base: row.at(0, column), ..row }, columns);
+                round_block::<L>(products, row.right(index * L::BLOCK), L::BLOCK);
             }
             if let Some(row) = grad_shift {
-                round_block::<L>(plain, Grid { base: row.at(0, column), ..row }, columns);
+                round_block::<L>(plain, row.right(index * L::BLOCK), L::BLOCK);
+            }
+        }
+        if blocks.tail > 0 {
+            let [products, plain] = rows::tail_at_once::<L, INPUT>(group, blocks);
+            let column = blocks.full * L::BLOCK;
+            if let Some(row) = grad_scale {
+                round_block::<L>(products, row.right(column), blocks.tail);
+            }
+            if let Some(row) = grad_shift {
+                round_block::<L>(plain, row.right(column), blocks.tail);
             }
         }
     }
@@ -289,7 +298,7 @@ impl Source {
                     let view = *grid;
                     *grid = Grid { base: self.tiles[tensor], row: self.pitch, column: L::SIZE };
                     if tensor == 0 || tensor == 1 && INPUT {
-                        pack::copy::<L>(view, *grid, count, self.columns);
+                        L::Set::copy::<L>(view, *grid, count, self.columns);
                     }
                 }
             }
@@ -304,38 +313,36 @@ impl Source {
         unsafe {
             let view = self.grid(2, b, start);
             if view.column != L::SIZE {
-                pack::copy::<L>(tile[2], view, count, self.columns);
+                L::Set::copy::<L>(tile[2], view, count, self.columns);
             }
         }
     }
 }
 
-/// Puts the scale of a tile's columns into blocks; 1 where there is none, which makes the product a copy.
+/// The scale of a tile's columns, in blocks: where it is if that will do, else a copy of it. 1 where there is none, though
+/// no product is used then.
 #[inline(always)]
-unsafe fn load_scale<L: Lanes>(scale: Option<&View2>, b: usize, first: usize, blocks: Blocks, to: *mut u8) {
-    for block in 0..blocks.count() {
-        let (column, columns) = blocks.columns::<L>(block);
-        // SAFETY: the tile's columns, and the caller's array.
-        unsafe {
-            let to = Grid { base: to.add(block * L::BLOCK * L::SIZE), row: 0, column: L::SIZE };
-            match scale {
-                Some(view) => {
-                    let from = view_row::<L>(view, b, first + column);
-                    if columns == L::BLOCK && from.column == L::SIZE {
-                        // A length that the compiler knows: no call of memcpy for each block.
-                        std::ptr::copy_nonoverlapping(from.base, to.base, L::BLOCK * L::SIZE);
-                    } else {
-                        pack::copy::<L>(from, to, 1, columns);
-                    }
-                }
-                None => {
-                    let one = L::ONE.to_le_bytes();
-                    let one = Grid { base: one.as_ptr().cast_mut(), row: 0, column: 0 };
-                    pack::copy::<L>(one, to, 1, columns);
-                }
-            }
+unsafe fn scale_row<L: Lanes>(
+    scale: Option<&View2>,
+    b: usize,
+    first: usize,
+    blocks: Blocks,
+    room: *mut u8,
+) -> *const u8 {
+    let columns = blocks.full * L::BLOCK + blocks.tail;
+    // SAFETY: the tile's columns, and the caller's array.
+    unsafe {
+        let one = L::ONE.to_le_bytes();
+        let from = match scale {
+            Some(view) => view_row::<L>(view, b, first),
+            None => Grid { base: one.as_ptr().cast_mut(), row: 0, column: 0 },
+        };
+        if from.column == L::SIZE && blocks.tail == 0 {
+            return from.base;
         }
+        pack::copy_row::<L>(from, Grid { base: room, row: 0, column: L::SIZE }, columns);
     }
+    room
 }
 
 /// A row of a view [B, D] from a column on.
@@ -441,7 +448,7 @@ impl Line {
         if base != place.base {
             let from = Grid { base, row: 0, column: L::SIZE };
             // SAFETY: the caller's columns.
-            unsafe { pack::copy::<L>(from, place, 1, columns) }
+            unsafe { pack::copy_row::<L>(from, place, columns) }
         }
     }
 }

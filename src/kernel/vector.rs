@@ -44,9 +44,12 @@ pub(crate) trait Set: Copy {
     /// [`super::rows::pass`].
     unsafe fn pass<L: Lanes, const INPUT: bool, const ROWS: usize, const FIRST: bool, const LAST: bool>(
         group: &Group,
+        row: usize,
         blocks: Blocks,
         walk: Walk,
     );
+    /// [`super::pack::copy`].
+    unsafe fn copy<L: Lanes>(from: Grid, to: Grid, rows: usize, columns: usize);
 }
 
 /// The loops of a [`Set`], compiled with its target features.
@@ -78,11 +81,18 @@ macro_rules! loops {
         #[inline(never)]
         unsafe fn pass<L: Lanes, const INPUT: bool, const ROWS: usize, const FIRST: bool, const LAST: bool>(
             group: &Group,
+            row: usize,
             blocks: Blocks,
             walk: Walk,
         ) {
             // SAFETY: as the caller promises.
-            unsafe { rows::pass::<L, INPUT, ROWS, FIRST, LAST>(group, blocks, walk) }
+            unsafe { rows::pass::<L, INPUT, ROWS, FIRST, LAST>(group, row, blocks, walk) }
+        }
+        $(#[$features])?
+        #[inline(never)]
+        unsafe fn copy<L: Lanes>(from: Grid, to: Grid, rows: usize, columns: usize) {
+            // SAFETY: as the caller promises.
+            unsafe { pack::copy::<L>(from, to, rows, columns) }
         }
     };
 }
