@@ -3,7 +3,7 @@
 //! Shapes, strides and addresses arrive checked; nothing here validates, allocates or blocks.
 //!
 //! - `plan` cuts a problem into units that can run in any order;
-//! - `unit` runs one of them: it walks chunks and groups of rows, and gathers what is not contiguous (`pack`);
+//! - `unit` runs one of them: it walks chunks and groups of rows; `source` gathers what is not contiguous (`pack`);
 //! - `rows` is the inner loop, over one group of rows; `narrow` puts groups side by side where rows are short;
 //! - `vector` is what these need from an instruction set, and `scalar`, `avx2`, `avx512` and `neon` provide it; each
 //!   loop is compiled once for every one of them, and `dispatch` picks the copy for the CPU that `cpu` found;
@@ -26,6 +26,7 @@ pub mod reference;
 mod rows;
 mod scalar;
 mod scratch;
+mod source;
 mod unit;
 mod vector;
 

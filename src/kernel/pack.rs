@@ -2,6 +2,11 @@
 
 use super::vector::Lanes;
 
+/// Bytes in a cache line.
+const LINE: usize = 64;
+/// How far ahead in each column lines are asked for, in bytes.
+const AHEAD: usize = 256;
+
 /// A rectangle of elements: address of the first, and steps in bytes from row to row and from column to column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grid {
@@ -48,14 +53,10 @@ impl Grid {
 pub(crate) unsafe fn copy<L: Lanes>(from: Grid, to: Grid, rows: usize, columns: usize) {
     // SAFETY: the caller's grids; every index is below `rows` and `columns`.
     unsafe {
-        if from.column == L::SIZE && to.column == L::SIZE {
-            for row in 0..rows {
-                std::ptr::copy_nonoverlapping(from.at(row, 0), to.at(row, 0), columns * L::SIZE);
-            }
-        } else if from.row == L::SIZE && to.column == L::SIZE {
-            transpose::<L>(Grid { row: from.column, column: from.row, ..from }, to, columns, rows);
+        if from.row == L::SIZE && to.column == L::SIZE {
+            gather_turned::<L>(from, to, rows, columns);
         } else if from.column == L::SIZE && to.row == L::SIZE {
-            transpose::<L>(from, Grid { row: to.column, column: to.row, ..to }, rows, columns);
+            scatter_turned::<L>(from, to, rows, columns);
         } else {
             copy_each::<L>(from, to, rows, columns);
         }
@@ -79,22 +80,41 @@ pub(crate) unsafe fn copy_row<L: Lanes>(from: Grid, to: Grid, columns: usize) {
     }
 }
 
-/// Row i of `from` becomes column i of `to`; both have adjacent columns.
+/// From a view that runs along its rows, blocks of 8 x 8 at a time.
 #[inline(always)]
-unsafe fn transpose<L: Lanes>(from: Grid, to: Grid, rows: usize, columns: usize) {
+unsafe fn gather_turned<L: Lanes>(from: Grid, to: Grid, rows: usize, columns: usize) {
     let (block_rows, block_columns) = (rows / 8 * 8, columns / 8 * 8);
-    let turned = Grid { row: to.column, column: to.row, ..to };
     // SAFETY: the caller's grids; every index is below `rows` and `columns`.
     unsafe {
-        for row in (0..block_rows).step_by(8) {
-            // Along the source's rows first: its lines are used up before the next eight rows come.
-            for column in (0..block_columns).step_by(8) {
-                L::transpose_block(from.at(row, column), from.row, to.at(column, row), to.row);
+        for column in (0..block_columns).step_by(8) {
+            for row in (0..block_rows).step_by(8) {
+                let source = from.at(row, column);
+                if (row * L::SIZE).is_multiple_of(LINE) {
+                    for i in 0..8 {
+                        L::prefetch(source.wrapping_add(i * from.column + AHEAD));
+                    }
+                }
+                L::transpose_block(source, from.column, to.at(row, column), to.row);
             }
         }
-        let right = columns - block_columns;
-        copy_each::<L>(from.right(block_columns), turned.right(block_columns), block_rows, right);
-        copy_each::<L>(from.below(block_rows), turned.below(block_rows), rows - block_rows, columns);
+        copy_each::<L>(from.right(block_columns), to.right(block_columns), block_rows, columns - block_columns);
+        copy_each::<L>(from.below(block_rows), to.below(block_rows), rows - block_rows, columns);
+    }
+}
+
+/// To a view that runs along its rows. Each column's lines are completed one after the other.
+#[inline(always)]
+unsafe fn scatter_turned<L: Lanes>(from: Grid, to: Grid, rows: usize, columns: usize) {
+    let (block_rows, block_columns) = (rows / 8 * 8, columns / 8 * 8);
+    // SAFETY: the caller's grids; every index is below `rows` and `columns`.
+    unsafe {
+        for column in (0..block_columns).step_by(8) {
+            for row in (0..block_rows).step_by(8) {
+                L::transpose_block(from.at(row, column), from.row, to.at(row, column), to.column);
+            }
+        }
+        copy_each::<L>(from.right(block_columns), to.right(block_columns), block_rows, columns - block_columns);
+        copy_each::<L>(from.below(block_rows), to.below(block_rows), rows - block_rows, columns);
     }
 }
 

@@ -1,5 +1,6 @@
 //! From shapes, strides and threads to loops: how a problem is cut into units that can run in any order.
 
+use super::source;
 use super::{ModulateBackward, View2, View3};
 
 /// Rows whose sums are added up in one go: fixed by the contract.
@@ -11,8 +12,6 @@ pub(crate) const GROUP: usize = 8;
 pub(crate) const MAX_TILE: usize = 5120;
 /// Fewest columns worth a tile of their own: narrower rows would be read in too small pieces.
 const MIN_TILE: usize = 256;
-/// Columns of a tile of which some view must be gathered.
-const GATHERED_TILE: usize = 128;
 /// Bytes of the three large tensors that stay in the nearest caches.
 const NEAR_BYTES: usize = 1 << 20;
 /// Batch times hidden from which on batch and columns alone keep every thread busy.
@@ -76,6 +75,35 @@ pub(crate) struct Plan {
     pub units: usize,
 }
 
+/// How one of the large tensors lies in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// Columns side by side.
+    Adjacent,
+    /// One value for all rows and columns of a sample.
+    Uniform,
+    /// Rows closer together than columns.
+    Turned,
+    /// Columns apart.
+    Stepped,
+}
+
+impl Layout {
+    pub(crate) fn of(view: &View3) -> Self {
+        match view.stride {
+            [_, _, 1] => Self::Adjacent,
+            [_, 0, 0] => Self::Uniform,
+            [_, row, column] if row < column && row > 0 => Self::Turned,
+            _ => Self::Stepped,
+        }
+    }
+
+    /// Whether it goes by way of tiles.
+    pub(crate) fn is_gathered(self) -> bool {
+        matches!(self, Self::Turned | Self::Stepped)
+    }
+}
+
 /// Rows cut into tiles.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
@@ -122,7 +150,8 @@ impl Plan {
         let [batch, sequence, hidden] = problem.dims;
         let size = problem.dtype.size();
         let chunks = sequence.div_ceil(CHUNK);
-        let direct = problem.columns_adjacent();
+        let layouts = problem.layouts();
+        let direct = !layouts.iter().any(|layout| layout.is_gathered());
         let narrow = super::narrow::pays(sequence, hidden, size);
         let wants_streaming = match stores {
             Stores::Auto => problem.traffic() > super::cpu::last_level_cache() / 4 * 3,
@@ -132,7 +161,11 @@ impl Plan {
         // The scalar tier's blocks are shorter than a line, and it has no streamed stores either.
         let streaming = wants_streaming && direct && !narrow && block * size >= LINE;
 
-        let max_tile = if direct { MAX_TILE } else { GATHERED_TILE };
+        let max_tile = match () {
+            () if layouts.contains(&Layout::Turned) => source::TURNED_WIDTH / size,
+            () if layouts.contains(&Layout::Stepped) => source::STEPPED_TILE,
+            () => MAX_TILE,
+        };
         let wide_cut = Cut::new(hidden, hidden.div_ceil(max_tile), block, size);
         let wanted = if threads == 1 { 1 } else { threads * UNITS_PER_THREAD };
         // Without sums there is nothing to keep, and any number of chunks is a unit.
@@ -217,10 +250,14 @@ impl ModulateBackward {
         (batch * sequence * hidden).saturating_mul(self.dtype.size() * tensors)
     }
 
+    /// How the large tensors that are used lie.
+    fn layouts(&self) -> [Layout; 3] {
+        [&self.grad_output, self.input.as_ref().unwrap_or(&self.grad_output), &self.grad_input].map(Layout::of)
+    }
+
     /// Whether the columns of all three large tensors stand side by side.
-    fn columns_adjacent(&self) -> bool {
-        let adjacent = |view: &View3| view.stride[2] == 1;
-        adjacent(&self.grad_output) && adjacent(&self.grad_input) && self.input.as_ref().is_none_or(adjacent)
+    pub(crate) fn columns_adjacent(&self) -> bool {
+        self.layouts() == [Layout::Adjacent; 3]
     }
 
     fn map_views(&mut self, view3: impl Fn(&mut View3), view2: impl Fn(&mut View2)) {

@@ -20,13 +20,10 @@ use super::pack::{self, Grid};
 use super::plan::{CHUNK, GROUP, MAX_TILE, Plan};
 use super::rows::{self, Blocks, Group, Walk, Writes};
 use super::scratch::Scratch;
+use super::source::{self, Source};
 use super::vector::{Lanes, MAX_STEPS, Set};
-use super::{ModulateBackward, View2, View3};
+use super::{ModulateBackward, View2};
 
-/// Rows that are gathered in one go: for 16-bit types they are two lines of a transposed view, for FLOAT too.
-const fn tile_rows(size: usize) -> usize {
-    128 / size
-}
 /// Columns that a tile's arrays have room for: the largest tile in whole blocks. Not a multiple of a page of sums: arrays
 /// that lie one behind the other begin in different sets of the nearest cache.
 const ROOM: usize = MAX_TILE + 128;
@@ -41,23 +38,27 @@ struct Arrays {
     tiles: [*mut u8; 3],
     /// ... or two rows of grad_input.
     rows: Grid,
+    /// A row of grad_output and one of input, where all of theirs are the same.
+    uniform: [*mut u8; 2],
 }
 
 impl Arrays {
     fn new<L: Lanes>(scratch: &mut Scratch) -> Self {
         const SUMS: usize = ROOM * size_of::<f64>();
         const SCALE: usize = ROOM * 4;
-        const TILE: usize = 128 * 128;
-        const { assert!(6 * SUMS + SCALE + 3 * TILE <= Scratch::BYTES && 2 * SCALE <= 3 * TILE) };
+        const TILE: usize = source::TILE_BYTES;
+        const { assert!(6 * SUMS + 3 * SCALE + 3 * TILE <= Scratch::BYTES && 2 * SCALE <= 3 * TILE) };
         const { assert!(size_of::<L::Sums>() <= L::N * size_of::<f64>()) };
         let base = scratch.as_mut_ptr();
         let at = |offset: usize| base.wrapping_add(offset);
-        let tiles = 6 * SUMS + SCALE;
+        let rows = 6 * SUMS;
+        let tiles = rows + 3 * SCALE;
         Self {
             chunk_sums: [at(0).cast(), at(SUMS).cast()],
             sums: [at(2 * SUMS).cast(), at(3 * SUMS).cast()],
             group_sums: [at(4 * SUMS), at(5 * SUMS)],
-            scale: at(6 * SUMS),
+            scale: at(rows),
+            uniform: [at(rows + SCALE), at(rows + 2 * SCALE)],
             tiles: [at(tiles), at(tiles + TILE), at(tiles + 2 * TILE)],
             rows: Grid { base: at(tiles), row: SCALE, column: L::SIZE },
         }
@@ -82,7 +83,7 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
     let copies = problem.scale.is_none();
     // SAFETY: all indices come from the plan's dims; the arrays have room for a tile.
     unsafe {
-        let source = Source::new::<L>(plan, &arrays, first, end - first);
+        let source = Source::new::<L>(plan, arrays.tiles, arrays.uniform, (first, end));
         let walk = Walk::new::<L>(blocks, source.widest_pitch(), plan.near || source.gathered);
         let group = Group {
             rows: GROUP,
@@ -101,19 +102,20 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
             fresh: true,
         };
         // With rows shorter than a line, all but the first line of the arrays is free.
-        let adjacent = source.views.iter().all(|view| view.stride[2] == 1);
+        let adjacent = problem.columns_adjacent();
         let narrow_sums = arrays.sums.map(|sums| sums.add(64));
         let narrow = Tile::new(problem.dims[2], adjacent, arrays.tiles, arrays.scale.add(64), copies, narrow_sums);
         for b in range.batch.0..range.batch.1 {
             let scale = scale_row::<L>(problem.scale.as_ref(), b, first, blocks, arrays.scale);
             let group = Group { scale, ..group };
+            source.enter::<L, INPUT>(b);
             if single && problem.dims[1] <= GROUP {
                 let tile = source.gather::<L, INPUT>(b, 0, problem.dims[1]);
                 let group = group.of(tile, 0, problem.dims[1], true);
                 let gradients = [problem.grad_scale.as_ref(), problem.grad_shift.as_ref()]
                     .map(|view| view.map(|view| view_row::<L>(view, b, first)));
                 L::Set::only_group::<L, INPUT>(&group, blocks, gradients);
-                source.scatter::<L>(&tile, b, 0, problem.dims[1]);
+                source.scatter::<L>(tile[2], b, 0, problem.dims[1]);
                 continue;
             }
             if plan.narrow {
@@ -137,7 +139,7 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
                         let fresh = start + row == first_row;
                         rows::group::<L, INPUT>(&group.of(tile, row, GROUP.min(count - row), fresh), blocks, walk);
                     }
-                    source.scatter::<L>(&tile, b, start, count);
+                    source.scatter::<L>(tile[2], b, start, count);
                 }
                 if single {
                     // One chunk's sums are the sums.
@@ -242,81 +244,6 @@ unsafe fn round_block<L: Lanes>(sums: [L::Sums; MAX_STEPS], to: Grid, columns: u
 #[inline(always)]
 fn gradients(problem: &ModulateBackward) -> std::ops::Range<usize> {
     usize::from(problem.grad_scale.is_none())..1 + usize::from(problem.grad_shift.is_some())
-}
-
-/// Where the groups of rows come from and go to: straight from the views, or by way of tiles.
-struct Source {
-    views: [View3; 3],
-    size: usize,
-    first: usize,
-    columns: usize,
-    tiles: [*mut u8; 3],
-    /// Bytes from row to row of a tile.
-    pitch: usize,
-    /// Whether some view's columns are apart.
-    gathered: bool,
-    /// Rows that are taken in one go.
-    step: usize,
-}
-
-impl Source {
-    #[inline(always)]
-    fn new<L: Lanes>(plan: &Plan, arrays: &Arrays, first: usize, columns: usize) -> Self {
-        let problem = &plan.problem;
-        let input = problem.input.unwrap_or(problem.grad_output);
-        let views = [problem.grad_output, input, problem.grad_input];
-        let gathered = views.iter().any(|view| view.stride[2] != 1);
-        let pitch = (columns * L::SIZE).next_multiple_of(64);
-        let step = if gathered { tile_rows(L::SIZE) } else { CHUNK };
-        Self { views, size: L::SIZE, first, columns, tiles: arrays.tiles, pitch, gathered, step }
-    }
-
-    /// Bytes from row to row, the most of all tensors that are used where they are.
-    fn widest_pitch(&self) -> usize {
-        let direct = self.views.iter().filter(|view| view.stride[2] == 1).map(|view| view.stride[1] * self.size);
-        direct.max().unwrap_or(self.pitch)
-    }
-
-    /// The view from a row of a sample and the unit's first column on.
-    #[inline(always)]
-    unsafe fn grid(&self, tensor: usize, b: usize, row: usize) -> Grid {
-        let View3 { base, stride } = self.views[tensor];
-        let offset = b * stride[0] + row * stride[1] + self.first * stride[2];
-        // SAFETY: an element of the view.
-        let base = unsafe { base.add(offset * self.size) };
-        Grid { base, row: stride[1] * self.size, column: stride[2] * self.size }
-    }
-
-    /// The three tensors' elements of some rows, with adjacent columns: gathered where they are not in the view.
-    #[inline(always)]
-    unsafe fn gather<L: Lanes, const INPUT: bool>(&self, b: usize, start: usize, count: usize) -> [Grid; 3] {
-        // SAFETY: rows and columns within the dims; a tile has room for them.
-        unsafe {
-            let mut grids = [self.grid(0, b, start), self.grid(1, b, start), self.grid(2, b, start)];
-            for (tensor, grid) in grids.iter_mut().enumerate() {
-                if grid.column != L::SIZE {
-                    let view = *grid;
-                    *grid = Grid { base: self.tiles[tensor], row: self.pitch, column: L::SIZE };
-                    if tensor == 0 || tensor == 1 && INPUT {
-                        L::Set::copy::<L>(view, *grid, count, self.columns);
-                    }
-                }
-            }
-            grids
-        }
-    }
-
-    /// Writes grad_input back where it was computed in a tile.
-    #[inline(always)]
-    unsafe fn scatter<L: Lanes>(&self, tile: &[Grid; 3], b: usize, start: usize, count: usize) {
-        // SAFETY: as in `gather`.
-        unsafe {
-            let view = self.grid(2, b, start);
-            if view.column != L::SIZE {
-                L::Set::copy::<L>(tile[2], view, count, self.columns);
-            }
-        }
-    }
 }
 
 /// The scale of a tile's columns, in blocks: where it is if that will do, else a copy of it. 1 where there is none, though

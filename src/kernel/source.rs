@@ -1,0 +1,140 @@
+//! Where the groups of rows come from and go to: straight from the views, or by way of tiles.
+//!
+//! - A view whose columns are adjacent is used where it is.
+//! - One that has the same value all over a sample (an expanded gradient of a sum, say) becomes one row of that value.
+//! - Of any other, some rows at a time are gathered into a tile with adjacent columns. Where a view runs along L, a tile is
+//!   two lines of L of each of few columns; where its columns are merely apart, it is a group of rows of many.
+
+use super::View3;
+use super::pack::{self, Grid};
+use super::plan::{CHUNK, GROUP, Layout, Plan};
+use super::vector::{Lanes, Set};
+
+/// Bytes of L of each column of a tile of a view that runs along L...
+const TURNED_BYTES: usize = 256;
+/// ... and bytes of a row of it: two of the three tiles fit into the nearest cache. Other shapes of the same size and smaller
+/// ones, from 64 bytes by 512 to 512 by 128, took up to twice as long: columns are often a power of two apart and compete for
+/// the same sets of the caches. Nor do stores past the caches pay, since each completes half a line.
+pub(crate) const TURNED_WIDTH: usize = 256;
+/// Columns of a tile of a view whose columns are apart: long runs of it are what the prefetchers follow.
+pub(crate) const STEPPED_TILE: usize = 1024;
+/// Bytes of the largest tile, whose rows are a line longer than a page so as to fall into different sets of the cache.
+pub(crate) const TILE_BYTES: usize = GROUP * (STEPPED_TILE * 4 + LINE);
+const _: () = assert!(TURNED_WIDTH * TURNED_BYTES / 2 <= TILE_BYTES);
+/// Bytes in a cache line.
+const LINE: usize = 64;
+
+/// The three large tensors' part of one tile of columns.
+pub(crate) struct Source {
+    views: [View3; 3],
+    layouts: [Layout; 3],
+    size: usize,
+    first: usize,
+    columns: usize,
+    tiles: [*mut u8; 3],
+    uniform: [*mut u8; 2],
+    /// Bytes from row to row of a tile.
+    pitch: usize,
+    /// Whether some view is gathered.
+    pub gathered: bool,
+    /// Rows that are taken in one go.
+    pub step: usize,
+}
+
+impl Source {
+    /// `tiles` and `uniform` are room for tiles and for rows.
+    #[inline(always)]
+    pub(crate) fn new<L: Lanes>(
+        plan: &Plan,
+        tiles: [*mut u8; 3],
+        uniform: [*mut u8; 2],
+        (first, end): (usize, usize),
+    ) -> Self {
+        let problem = &plan.problem;
+        let input = problem.input.unwrap_or(problem.grad_output);
+        let views = [problem.grad_output, input, problem.grad_input];
+        let layouts = views.each_ref().map(Layout::of);
+        let [g, x, o] = tiles;
+        // A gathered grad_input takes the place of grad_output in its tile.
+        let tiles = [g, x, if layouts[0].is_gathered() { g } else { o }];
+        let columns = end - first;
+        let stepped = layouts.contains(&Layout::Stepped);
+        let gathered = stepped || layouts.contains(&Layout::Turned);
+        Self {
+            views,
+            layouts,
+            size: L::SIZE,
+            first,
+            columns,
+            tiles,
+            uniform,
+            pitch: (columns * L::SIZE).next_multiple_of(LINE) + if stepped { LINE } else { 0 },
+            gathered,
+            step: match (stepped, gathered) {
+                (true, _) => GROUP,
+                (false, true) => TURNED_BYTES / L::SIZE,
+                (false, false) => CHUNK,
+            },
+        }
+    }
+
+    /// Bytes from row to row, the most of all tensors that are used where they are.
+    pub(crate) fn widest_pitch(&self) -> usize {
+        let used = self.views.iter().zip(self.layouts).filter(|(_, layout)| *layout == Layout::Adjacent);
+        used.map(|(view, _)| view.stride[1] * self.size).max().unwrap_or(self.pitch)
+    }
+
+    /// The view from a row of a sample and the tile's first column on.
+    #[inline(always)]
+    pub(crate) unsafe fn grid(&self, tensor: usize, b: usize, row: usize) -> Grid {
+        let View3 { base, stride } = self.views[tensor];
+        let offset = b * stride[0] + row * stride[1] + self.first * stride[2];
+        // SAFETY: an element of the view.
+        let base = unsafe { base.add(offset * self.size) };
+        Grid { base, row: stride[1] * self.size, column: stride[2] * self.size }
+    }
+
+    /// Makes ready for the rows of a sample.
+    #[inline(always)]
+    pub(crate) unsafe fn enter<L: Lanes, const INPUT: bool>(&self, b: usize) {
+        for tensor in 0..1 + usize::from(INPUT) {
+            if self.layouts[tensor] == Layout::Uniform {
+                let to = Grid { base: self.uniform[tensor], row: 0, column: L::SIZE };
+                // SAFETY: an element of the view, and room for a row.
+                unsafe { pack::copy_row::<L>(self.grid(tensor, b, 0), to, self.columns) }
+            }
+        }
+    }
+
+    /// The three tensors' elements of some rows, with adjacent columns.
+    #[inline(always)]
+    pub(crate) unsafe fn gather<L: Lanes, const INPUT: bool>(&self, b: usize, start: usize, count: usize) -> [Grid; 3] {
+        // SAFETY: rows and columns within the dims; a tile has room for them.
+        unsafe {
+            let mut grids = [self.grid(0, b, start), self.grid(1, b, start), self.grid(2, b, start)];
+            for (tensor, grid) in grids.iter_mut().enumerate() {
+                match self.layouts[tensor] {
+                    Layout::Adjacent => {}
+                    Layout::Uniform => *grid = Grid { base: self.uniform[tensor % 2], row: 0, column: L::SIZE },
+                    Layout::Turned | Layout::Stepped => {
+                        let view = *grid;
+                        *grid = Grid { base: self.tiles[tensor], row: self.pitch, column: L::SIZE };
+                        if tensor == 0 || tensor == 1 && INPUT {
+                            L::Set::copy::<L>(view, *grid, count, self.columns);
+                        }
+                    }
+                }
+            }
+            grids
+        }
+    }
+
+    /// Writes grad_input back where it was computed in a tile.
+    #[inline(always)]
+    pub(crate) unsafe fn scatter<L: Lanes>(&self, tile: Grid, b: usize, start: usize, count: usize) {
+        if self.layouts[2].is_gathered() {
+            // SAFETY: as in `gather`.
+            unsafe { L::Set::copy::<L>(tile, self.grid(2, b, start), count, self.columns) }
+        }
+    }
+}
