@@ -34,7 +34,26 @@ pub struct Tensor {
     /// View dims, view strides and storage dims, one after the other.
     numbers: Box<[i64]>,
     rank: usize,
+    is_empty: bool,
+    is_nested: bool,
+    reach: Reach,
     address: AtomicPtr<u8>,
+}
+
+/// How far a view goes from the address of its storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Not past its storage dims, if it has any. Both together fit an `isize`.
+    Inside {
+        /// Bytes before the view's first element.
+        offset: usize,
+        /// Bytes from there to behind its last element.
+        extent: usize,
+    },
+    /// Past its storage dims: it ends before this element.
+    Outside(i64),
+    /// Further than 64 bits, or a process's memory, can be.
+    TooFar,
 }
 
 /// What a tensor is made from: already copied from the caller, not yet checked.
@@ -79,8 +98,13 @@ impl Tensor {
             return Err(Error::InvalidArgument(format!("offset is {offset}, expected 0 or more")));
         }
         let rank = view_dims.len();
+        // What each call that takes the tensor asks for is judged once: none of this changes.
+        let is_empty = view_dims.contains(&0);
+        let is_nested = shape::is_nested(&view_dims, &strides);
+        let reach = reach(&view_dims, &strides, offset, &storage_dims, dtype::size_of(data_type));
         let numbers = [view_dims, strides, storage_dims].concat().into_boxed_slice();
-        Ok(Self { data_type, format, offset, numbers, rank, address: AtomicPtr::new(address) })
+        let address = AtomicPtr::new(address);
+        Ok(Self { data_type, format, offset, numbers, rank, is_empty, is_nested, reach, address })
     }
 
     /// `aclDataType`
@@ -115,7 +139,17 @@ impl Tensor {
 
     /// Whether the view has no elements.
     pub fn is_empty(&self) -> bool {
-        self.view_dims().contains(&0)
+        self.is_empty
+    }
+
+    /// Whether each stride steps over all that the smaller ones reach, so that no two elements share memory.
+    pub fn is_nested(&self) -> bool {
+        self.is_nested
+    }
+
+    /// How far the view goes.
+    pub fn reach(&self) -> Reach {
+        self.reach
     }
 
     /// Address of the storage.
@@ -126,6 +160,26 @@ impl Tensor {
     /// Points the tensor at other storage.
     pub fn set_address(&self, address: *mut u8) {
         self.address.store(address, Ordering::Release);
+    }
+}
+
+fn reach(dims: &[i64], strides: &[i64], offset: i64, storage: &[i64], element: usize) -> Reach {
+    let bytes = |elements: i64| {
+        let bytes = usize::try_from(elements).ok()?.checked_mul(element)?;
+        (bytes <= isize::MAX as usize).then_some(bytes)
+    };
+    let fits = || {
+        let extent = shape::extent(dims, strides)?;
+        let end = offset.checked_add(extent)?;
+        bytes(end)?;
+        Some((end, bytes(offset)?, bytes(extent)?))
+    };
+    match fits() {
+        None => Reach::TooFar,
+        Some((end, ..)) if !storage.is_empty() && shape::element_count(storage).is_some_and(|stored| end > stored) => {
+            Reach::Outside(end)
+        }
+        Some((_, offset, extent)) => Reach::Inside { offset, extent },
     }
 }
 
