@@ -35,7 +35,6 @@ pub struct Tensor {
     numbers: Box<[i64]>,
     rank: usize,
     is_empty: bool,
-    is_nested: bool,
     reach: Reach,
     address: AtomicPtr<u8>,
 }
@@ -43,17 +42,26 @@ pub struct Tensor {
 /// How far a view goes from the address of its storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Not past its storage dims, if it has any. Both together fit an `isize`.
-    Inside {
-        /// Bytes before the view's first element.
-        offset: usize,
-        /// Bytes from there to behind its last element.
-        extent: usize,
-    },
+    /// Not past its storage dims, if it has any.
+    Inside(Span),
     /// Past its storage dims: it ends before this element.
     Outside(i64),
     /// Further than 64 bits, or a process's memory, can be.
     TooFar,
+}
+
+/// Where the elements of a view are, from the address of its storage on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Bytes before the first element.
+    pub offset: usize,
+    /// Bytes from there to behind the last element. Both together fit an `isize`.
+    pub extent: usize,
+    /// Strides of the first three dims, in elements; 0 for a dim of length 1, whose stride is never taken, and for a dim
+    /// that the view lacks.
+    pub strides: [usize; 3],
+    /// Whether each stride steps over all that the smaller ones reach, so that no two elements share memory.
+    pub is_nested: bool,
 }
 
 /// What a tensor is made from: already copied from the caller, not yet checked.
@@ -100,11 +108,10 @@ impl Tensor {
         let rank = view_dims.len();
         // What each call that takes the tensor asks for is judged once: none of this changes.
         let is_empty = view_dims.contains(&0);
-        let is_nested = shape::is_nested(&view_dims, &strides);
         let reach = reach(&view_dims, &strides, offset, &storage_dims, dtype::size_of(data_type));
         let numbers = [view_dims, strides, storage_dims].concat().into_boxed_slice();
         let address = AtomicPtr::new(address);
-        Ok(Self { data_type, format, offset, numbers, rank, is_empty, is_nested, reach, address })
+        Ok(Self { data_type, format, offset, numbers, rank, is_empty, reach, address })
     }
 
     /// `aclDataType`
@@ -142,14 +149,9 @@ impl Tensor {
         self.is_empty
     }
 
-    /// Whether each stride steps over all that the smaller ones reach, so that no two elements share memory.
-    pub fn is_nested(&self) -> bool {
-        self.is_nested
-    }
-
     /// How far the view goes.
-    pub fn reach(&self) -> Reach {
-        self.reach
+    pub fn reach(&self) -> &Reach {
+        &self.reach
     }
 
     /// Address of the storage.
@@ -179,7 +181,14 @@ fn reach(dims: &[i64], strides: &[i64], offset: i64, storage: &[i64], element: u
         Some((end, ..)) if !storage.is_empty() && shape::element_count(storage).is_some_and(|stored| end > stored) => {
             Reach::Outside(end)
         }
-        Some((_, offset, extent)) => Reach::Inside { offset, extent },
+        Some((_, offset, extent)) => {
+            let mut steps = [0; 3];
+            for ((step, dim), stride) in steps.iter_mut().zip(dims).zip(strides) {
+                // None is negative.
+                *step = if *dim == 1 { 0 } else { usize::try_from(*stride).unwrap_or(0) };
+            }
+            Reach::Inside(Span { offset, extent, strides: steps, is_nested: shape::is_nested(dims, strides) })
+        }
     }
 }
 

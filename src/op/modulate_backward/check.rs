@@ -14,9 +14,9 @@ use crate::tensor::{self, Tensor};
 
 type Tensors<'g> = [Option<Live<'g, Tensor>>; 7];
 
-/// Checks the arguments of phase one, in the prototype's order. Returns what there is to compute, and the views of the
-/// tensors that were given; nothing of either where the call has nothing to compute.
-pub fn check(handles: &[Handle; 7], guard: &Guard) -> Result<(Option<Work>, Operands)> {
+/// Checks the arguments of phase one, in the prototype's order. Returns what there is to compute, and puts the views of
+/// the tensors that were given in their places; neither where the call has nothing to compute.
+pub fn check(handles: &[Handle; 7], guard: &Guard, operands: &mut Operands) -> Result<Option<Work>> {
     for argument in [GRAD_OUTPUT, INPUT, GRAD_INPUT] {
         if handles[argument].is_null() {
             return Err(Error::NullArgument { argument: ARGUMENTS[argument], expected: "a tensor (it is required)" });
@@ -34,7 +34,7 @@ pub fn check(handles: &[Handle; 7], guard: &Guard) -> Result<(Option<Work>, Oper
     check_formats(&tensors)?;
     check_modulation_shapes(&tensors)?;
     if grad_output.is_empty() || input.is_empty() || grad_input.is_empty() {
-        return Ok((None, [None; 7]));
+        return Ok(None);
     }
     check_matching_shapes(&tensors)?;
     check_optional_pairs(&tensors)?;
@@ -45,8 +45,8 @@ pub fn check(handles: &[Handle; 7], guard: &Guard) -> Result<(Option<Work>, Oper
     }
     let workspace = kernel::workspace_bytes(dims, tensors[GRAD_SCALE].is_some(), tensors[GRAD_SHIFT].is_some());
     let work = Work { dtype, dims, workspace };
-    let operands = check_memory(&tensors, &work, guard)?;
-    Ok((Some(work), operands))
+    check_memory(&tensors, &work, guard, operands)?;
+    Ok(Some(work))
 }
 
 fn look_up<'g>(handles: &[Handle; 7], guard: &'g Guard) -> Result<Tensors<'g>> {
@@ -60,8 +60,7 @@ fn look_up<'g>(handles: &[Handle; 7], guard: &'g Guard) -> Result<Tensors<'g>> {
 }
 
 /// Storage, then blocks, then overlaps: each for all tensors before the next.
-fn check_memory(tensors: &Tensors, work: &Work, guard: &Guard) -> Result<Operands> {
-    let mut operands = [None; 7];
+fn check_memory(tensors: &Tensors, work: &Work, guard: &Guard, operands: &mut Operands) -> Result<()> {
     for (argument, tensor) in given(tensors) {
         operands[argument] = Some(Operand::new(argument, tensor)?);
     }
@@ -70,8 +69,7 @@ fn check_memory(tensors: &Tensors, work: &Work, guard: &Guard) -> Result<Operand
             operand.enter_block(argument, guard)?;
         }
     }
-    check_overlaps(&operands, work)?;
-    Ok(operands)
+    check_overlaps(operands, work)
 }
 
 /// The arguments that were given, with their numbers.

@@ -43,7 +43,8 @@ pub struct Work {
 pub fn plan(tensors: [Handle; 7]) -> Result<(u64, Handle)> {
     let guard = &epoch::pin();
     let blocks_seen = memory::changes();
-    let (work, operands) = check(&tensors, guard)?;
+    let mut operands = [None; 7];
+    let work = check(&tensors, guard, &mut operands)?;
     // The one allocation of a call.
     let executor = Box::new(Executor { tensors, work, operands, blocks_seen, moved: false });
     let handle = EXECUTORS.insert(executor).ok_or_else(|| {

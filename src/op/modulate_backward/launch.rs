@@ -37,7 +37,10 @@ pub fn launch(workspace: *mut u8, workspace_size: u64, executor: Handle, stream:
     }
     let stream = stream::resolve_under(stream, guard)?;
 
-    let mut uses: stream::Uses = operands.iter().flatten().map(Operand::bytes).collect();
+    let mut uses = stream::Uses::new();
+    for operand in operands.iter().flatten() {
+        uses.push(operand.bytes());
+    }
     let workspace_in_block = match &workspace_bytes {
         Some(bytes) => {
             uses.push(bytes.clone());

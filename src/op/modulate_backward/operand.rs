@@ -10,23 +10,18 @@ use crate::kernel::{View2, View3};
 use crate::op::overlap::Footprint;
 use crate::runtime::memory::{self, Block};
 use crate::shape::{self, Shape};
-use crate::tensor::{Reach, Tensor};
+use crate::tensor::{Reach, Span, Tensor};
 
 /// A view of a tensor that was checked against its storage, and the address that it has now. Which argument it is, and
 /// with that its dims, is its place among the [`Operands`].
 #[derive(Clone, Copy, Debug)]
 pub struct Operand {
-    /// Address of the storage; the view begins `offset` bytes later. May be NULL until the run.
+    /// Address of the storage. May be NULL until the run.
     address: *mut u8,
-    offset: usize,
-    /// Bytes from the view's first to behind its last.
-    extent: usize,
-    /// In elements, as many as the argument has dims; those of dims of length 1 are 0.
-    strides: [usize; 3],
+    /// Where the elements are from there on.
+    span: Span,
     /// Whether the address lay in a block of ours when it was recorded.
     in_block: bool,
-    /// Whether no two elements share memory, for certain.
-    is_nested: bool,
 }
 
 /// The tensors that were given, by argument.
@@ -39,22 +34,18 @@ unsafe impl Sync for Operand {}
 
 impl Operand {
     /// Takes a tensor with elements as the argument of that number, if its view stays inside its storage dims.
+    #[inline]
     pub fn new(argument: usize, tensor: &Tensor) -> Result<Self> {
-        let (offset, extent) = match tensor.reach() {
-            Reach::Inside { offset, extent } => (offset, extent),
-            Reach::Outside(reach) => return Err(outside_storage(argument, tensor, reach)),
+        let span = match tensor.reach() {
+            Reach::Inside(span) => span,
+            Reach::Outside(reach) => return Err(outside_storage(argument, tensor, *reach)),
             Reach::TooFar => return Err(too_far(argument, tensor)),
         };
         let address = tensor.address();
-        if address.addr().checked_add(offset + extent).is_none() {
+        if address.addr().checked_add(span.offset + span.extent).is_none() {
             return Err(too_far(argument, tensor));
         }
-        let mut strides = [0; 3];
-        for ((to, dim), stride) in strides.iter_mut().zip(tensor.view_dims()).zip(tensor.strides()) {
-            // The stride of a dim of length 1 is never taken, and may be anything. None is negative.
-            *to = if *dim == 1 { 0 } else { usize::try_from(*stride).unwrap_or(0) };
-        }
-        Ok(Self { address, offset, extent, strides, in_block: false, is_nested: tensor.is_nested() })
+        Ok(Self { address, span: *span, in_block: false })
     }
 
     /// Whether the data address is known yet.
@@ -66,8 +57,8 @@ impl Operand {
     #[inline]
     pub fn bytes(&self) -> Range<usize> {
         // An address set later may be anything: what would wrap around is judged by `check_block` and `check_run`.
-        let start = self.address.addr().saturating_add(self.offset);
-        start..start.saturating_add(self.extent)
+        let start = self.address.addr().saturating_add(self.span.offset);
+        start..start.saturating_add(self.span.extent)
     }
 
     /// The same view at another address, which it has to fit.
@@ -121,26 +112,26 @@ impl Operand {
             SCALE | SHIFT | GRAD_SCALE | GRAD_SHIFT => ([batch, hidden, 1], 2),
             _ => ([batch, sequence, hidden], 3),
         };
-        let steps = dims.into_iter().zip(self.strides.map(|stride| stride as u64)).take(rank);
+        let steps = dims.into_iter().zip(self.span.strides.map(|stride| stride as u64)).take(rank);
         Footprint::new(self.bytes().start, work.dtype.size(), steps)
     }
 
     /// Whether a view of the same shape has the same address for every index.
     fn is_exactly(&self, other: &Self) -> bool {
-        self.bytes().start == other.bytes().start && self.strides == other.strides
+        self.bytes().start == other.bytes().start && self.span.strides == other.span.strides
     }
 
     /// The view for the kernel, of an argument [B, L, D].
     #[inline]
     pub fn view3(&self) -> View3 {
-        View3 { base: self.address.wrapping_add(self.offset), stride: self.strides }
+        View3 { base: self.address.wrapping_add(self.span.offset), stride: self.span.strides }
     }
 
     /// The view for the kernel, of an argument [B, D].
     #[inline]
     pub fn view2(&self) -> View2 {
-        let [batch, hidden, _] = self.strides;
-        View2 { base: self.address.wrapping_add(self.offset), stride: [batch, hidden] }
+        let [batch, hidden, _] = self.span.strides;
+        View2 { base: self.address.wrapping_add(self.span.offset), stride: [batch, hidden] }
     }
 }
 
@@ -162,7 +153,7 @@ pub fn check_overlaps(operands: &Operands, work: &Work) -> Result<()> {
     const OUTPUTS: [usize; 3] = [GRAD_INPUT, GRAD_SCALE, GRAD_SHIFT];
     for (position, output) in OUTPUTS.iter().copied().enumerate() {
         let Some(written) = operands[output].as_ref().filter(|written| written.has_address()) else { continue };
-        if !written.is_nested && written.footprint(output, work).overlaps_itself() {
+        if !written.span.is_nested && written.footprint(output, work).overlaps_itself() {
             return refuse(output, "overlaps itself, expected an output view whose elements have memory of their own");
         }
         for other in OUTPUTS[position + 1..].iter().copied() {

@@ -70,7 +70,11 @@ struct Top {
 }
 
 impl Top {
+    #[inline]
     fn index(&self, address: usize) -> usize {
+        if self.lower.len() == 1 {
+            return 0;
+        }
         self.lower.partition_point(|lower| *lower <= address) - 1
     }
 }

@@ -196,7 +196,7 @@ impl Stream {
     }
 
     /// As [`Stream::submit`]; returns what [`Stream::wait_for`] takes.
-    pub fn submit_counted(&self, task: Task, admit: impl FnOnce() -> Result<()>) -> Result<u64> {
+    pub fn submit_counted(&self, mut task: Task, admit: impl FnOnce() -> Result<()>) -> Result<u64> {
         // A panic in `admit` may not leave a task behind that never ends.
         let admit = || catch_unwind(AssertUnwindSafe(admit)).unwrap_or_else(|p| Err(Error::Panic(panic_text(&*p))));
         let faulty = fault::next_task_fails();
@@ -206,22 +206,24 @@ impl Stream {
             return Err(Error::DeadStream("the stream is being destroyed".into()));
         }
         if state.is_idle() && !faulty && task.work.is_tiny() && !state.has_stopped() {
-            self.run_here(state, &task, host_memory, admit)
+            let uses = std::mem::take(&mut task.uses);
+            self.run_here(state, &task.work, uses, host_memory, admit)
         } else {
             self.enqueue(state, task, faulty, host_memory, admit)
         }
     }
 
-    /// Runs a task of an idle queue in the launching call. The task is never moved into the queue: only what it touches
-    /// is published there, for a concurrent `aclrtFree`.
+    /// Does the work of an idle queue's next task in the launching call. It is never moved into the queue: only what it
+    /// touches is published there, for a concurrent `aclrtFree`.
     fn run_here(
         &self,
         mut state: MutexGuard<'_, State>,
-        task: &Task,
+        work: &Work,
+        uses: Uses,
         findings: Vec<String>,
         admit: impl FnOnce() -> Result<()>,
     ) -> Result<u64> {
-        state.running = Some(Footprint { uses: task.uses.clone(), kept: Vec::new() });
+        state.running = Some(Footprint { uses, kept: Vec::new() });
         if let Err(error) = admit() {
             state.running = None;
             return Err(error);
@@ -231,7 +233,7 @@ impl Stream {
         findings.into_iter().for_each(|finding| state.find(finding));
         let aborts = self.queue.aborts();
         drop(state);
-        let outcome = self.attempt(&task.work, true, aborts);
+        let outcome = self.attempt(work, true, aborts);
         self.complete(outcome);
         Ok(number)
     }
