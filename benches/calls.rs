@@ -1,7 +1,8 @@
 //! What a call costs besides the arithmetic: both phases through the exported functions, allocations counted.
 //!
-//! Prints medians over rounds of many calls: phase one alone, the smallest whole call ([2, 1, 1]), a call whose data are in
-//! cache, and the smallest call from several threads at once, each on a stream of its own.
+//! Prints medians over rounds of many calls, with their quartiles: phase one alone, the smallest whole call ([2, 1, 1]), a
+//! call whose data are in cache against the kernel alone on the same memory, in turns, and the smallest call from several
+//! threads at once, each on a stream of its own. `--json FILE` writes the same numbers to a file.
 
 #![allow(unsafe_code)]
 
@@ -13,6 +14,9 @@ use std::time::Instant;
 
 use aclnn_modulate::api::types::{aclOpExecutor, aclTensor, aclrtStream};
 use aclnn_modulate::api::{executor, modulate_backward, runtime, stream, tensor};
+use aclnn_modulate::dtype::FloatType;
+use aclnn_modulate::kernel::{self, ModulateBackward, View2, View3};
+use serde_json::{Value, json};
 
 struct Counting;
 
@@ -37,12 +41,14 @@ static ALLOCATOR: Counting = Counting;
 
 /// Contiguous f32 tensors of one shape, over memory of their own.
 struct Call {
+    dims: [usize; 3],
     tensors: [*mut aclTensor; 7],
-    _memory: Vec<Vec<f32>>,
+    memory: Vec<Vec<f32>>,
 }
 
 impl Call {
-    fn new([b, l, d]: [i64; 3]) -> Self {
+    fn new(dims: [usize; 3]) -> Self {
+        let [b, l, d] = dims.map(|dim| dim as i64);
         let shapes = [vec![b, l, d], vec![b, d]];
         let mut memory = Vec::new();
         let tensors = [0, 0, 1, 1, 0, 1, 1].map(|shape: usize| {
@@ -53,7 +59,7 @@ impl Call {
             // SAFETY: the arrays have `rank` elements.
             unsafe { tensor::aclCreateTensor(dims.as_ptr(), rank, 0, std::ptr::null(), 0, 2, dims.as_ptr(), rank, at) }
         });
-        Self { tensors, _memory: memory }
+        Self { dims, tensors, memory }
     }
 
     fn plan(&self) -> *mut aclOpExecutor {
@@ -63,8 +69,21 @@ impl Call {
         let status = unsafe {
             modulate_backward::aclnnModulateBackwardGetWorkspaceSize(a, b, c, d, e, f, g, &mut size, &mut executor)
         };
-        assert_eq!((status, size), (0, 0));
+        assert_eq!(status, 0);
         executor
+    }
+
+    /// What phase two gives to the kernel.
+    fn problem(&mut self) -> ModulateBackward {
+        let [_, l, d] = self.dims;
+        let mut bases = self.memory.iter_mut().map(|values| values.as_mut_ptr().cast());
+        let mut base = || bases.next().expect("seven tensors");
+        let view3 = |base| View3 { base, stride: [l * d, d, 1] };
+        let view2 = |base| View2 { base, stride: [d, 1] };
+        let (grad_output, input, scale, _shift) = (view3(base()), Some(view3(base())), Some(view2(base())), base());
+        let (grad_input, grad_scale, grad_shift) = (view3(base()), Some(view2(base())), Some(view2(base())));
+        let dtype = FloatType::F32;
+        ModulateBackward { dtype, dims: self.dims, grad_output, input, scale, grad_input, grad_scale, grad_shift }
     }
 
     fn run(&self, on: aclrtStream) {
@@ -83,26 +102,50 @@ impl Drop for Call {
     }
 }
 
-const ROUNDS: usize = 21;
+const ROUNDS: usize = 31;
 
-/// Median nanoseconds of one call, and allocations per call.
-fn measure(calls: usize, mut call: impl FnMut()) -> (f64, f64) {
+/// Nanoseconds per call: the median of the rounds, and its quartiles.
+#[derive(Clone, Copy)]
+struct Times {
+    low: f64,
+    median: f64,
+    high: f64,
+}
+
+impl Times {
+    fn of(mut rounds: Vec<f64>) -> Self {
+        rounds.sort_by(f64::total_cmp);
+        let at = |quarter: usize| rounds[quarter * (rounds.len() - 1) / 4];
+        Self { low: at(1), median: at(2), high: at(3) }
+    }
+}
+
+/// Nanoseconds per call of one round.
+fn round(calls: usize, call: &mut dyn FnMut()) -> f64 {
+    let start = Instant::now();
     for _ in 0..calls {
         call();
     }
+    start.elapsed().as_nanos() as f64 / calls as f64
+}
+
+/// Times a call, and counts its allocations.
+fn measure(calls: usize, mut call: impl FnMut()) -> (Times, f64) {
+    round(calls, &mut call);
     let before = ALLOCATIONS.load(Ordering::Relaxed);
-    let mut times: Vec<f64> = (0..ROUNDS)
-        .map(|_| {
-            let start = Instant::now();
-            for _ in 0..calls {
-                call();
-            }
-            start.elapsed().as_nanos() as f64 / calls as f64
-        })
-        .collect();
-    let allocations = (ALLOCATIONS.load(Ordering::Relaxed) - before) as f64 / (ROUNDS * calls) as f64;
-    times.sort_by(f64::total_cmp);
-    (times[ROUNDS / 2], allocations)
+    let mut rounds = Vec::with_capacity(ROUNDS);
+    for _ in 0..ROUNDS {
+        rounds.push(round(calls, &mut call));
+    }
+    let allocations = (ALLOCATIONS.load(Ordering::Relaxed) - before - 1) as f64 / (ROUNDS * calls) as f64;
+    (Times::of(rounds), allocations)
+}
+
+/// Times two calls in turns, since the machine's speed drifts: the first, the second, and the difference round by round.
+fn compare(calls: usize, mut one: impl FnMut(), mut other: impl FnMut()) -> [Times; 3] {
+    let rounds: Vec<_> = (0..=ROUNDS).map(|_| (round(calls, &mut one), round(calls, &mut other))).skip(1).collect();
+    let times = |of: fn(&(f64, f64)) -> f64| Times::of(rounds.iter().map(of).collect());
+    [times(|pair| pair.0), times(|pair| pair.1), times(|pair| pair.0 - pair.1)]
 }
 
 fn new_stream() -> aclrtStream {
@@ -113,26 +156,55 @@ fn new_stream() -> aclrtStream {
     created
 }
 
+/// Prints rows, and keeps them for the file.
+struct Table(Vec<Value>);
+
+impl Table {
+    fn row(&mut self, call: &str, times: Times, allocations: Option<f64>) {
+        let Times { low, median, high } = times;
+        let count = allocations.map_or(String::new(), |count| format!("{count:.3}"));
+        println!("{call:<52} {median:>10.0} {low:>10.0} {high:>10.0} {count:>14}");
+        let row = json!({ "call": call, "ns": median, "q1": low, "q3": high, "allocations": allocations });
+        self.0.push(row);
+    }
+}
+
 fn main() {
     let on = new_stream();
-    println!("{:<44} {:>10} {:>14}", "call", "ns", "allocations");
-    let show = |name: &str, (time, allocations): (f64, f64)| println!("{name:<44} {time:>10.0} {allocations:>14.3}");
+    let mut table = Table(Vec::new());
+    println!("{:<52} {:>10} {:>10} {:>10} {:>14}", "call", "median ns", "quartile", "quartile", "allocations");
 
-    for dims in [[2, 1, 1], [32, 256, 1152]] {
+    for dims in [[2, 1, 1], [2, 64, 256], [32, 256, 1152], [1, 4608, 3072], [1, 100_000, 64]] {
         let call = Call::new(dims);
-        let planned = measure(2_000, || {
+        let (times, allocations) = measure(2_000, || {
             assert_eq!(executor::aclDestroyAclOpExecutor(call.plan()), 0);
         });
-        show(&format!("phase one and destroy, {dims:?}"), planned);
+        table.row(&format!("phase one and destroy, {dims:?}"), times, Some(allocations));
     }
-    for (dims, calls) in [([2, 1, 1], 2_000), ([2, 64, 256], 200)] {
-        let call = Call::new(dims);
-        show(&format!("phase one, phase two, synchronise, {dims:?}"), measure(calls, || call.run(on)));
+    let call = Call::new([2, 1, 1]);
+    let (times, allocations) = measure(5_000, || call.run(on));
+    table.row("phase one, phase two, synchronise, [2, 1, 1]", times, Some(allocations));
+    for (dims, calls) in [([2, 1, 1], 5_000), ([2, 64, 256], 300)] {
+        let mut call = Call::new(dims);
+        let problem = call.problem();
+        // SAFETY: the tensors' memory, which nothing else uses meanwhile; these dims need no workspace.
+        let alone = || unsafe { kernel::run_inline(&problem, null_mut()) };
+        let [whole, kernel, difference] = compare(calls, || call.run(on), alone);
+        table.row(&format!("whole call in turns with the kernel, {dims:?}"), whole, None);
+        table.row(&format!("the kernel alone, {dims:?}"), kernel, None);
+        table.row(&format!("what the call adds, {dims:?}"), difference, None);
     }
     for threads in [1, 2, 4, 8] {
-        show(&format!("the same, [2, 1, 1], {threads} threads at once"), (from_threads(threads), 0.0));
+        let times = Times::of((0..9).map(|_| from_threads(threads)).collect());
+        table.row(&format!("[2, 1, 1] from {threads} threads, per call of all"), times, None);
     }
     assert_eq!(stream::aclrtDestroyStream(on), 0);
+
+    let arguments: Vec<String> = std::env::args().collect();
+    if let Some(file) = arguments.iter().position(|text| text == "--json").and_then(|at| arguments.get(at + 1)) {
+        let text = format!("{:#}\n", json!({ "calls": table.0 }));
+        std::fs::write(file, text).expect("the file can't be written");
+    }
 }
 
 /// Nanoseconds for one call of all threads together: flat means that they scale, up to the number of cores.

@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-pub use crossbeam_epoch::{Atomic, Guard, Owned, Shared};
+pub use crossbeam_epoch::{Atomic, Guard, Owned, Shared, unprotected};
 use crossbeam_epoch::{Collector, LocalHandle};
 
 use crate::runtime::fork;

@@ -35,6 +35,25 @@ pub fn extent(dims: &[i64], strides: &[i64]) -> Option<i64> {
         .try_fold(1_i64, |extent, (dim, stride)| extent.checked_add((dim - 1).checked_mul(*stride)?))
 }
 
+/// Whether each stride steps over all that the smaller ones reach: then no two elements are at the same place. The usual
+/// case; others may still have no two.
+pub fn is_nested(dims: &[i64], strides: &[i64]) -> bool {
+    let mut steps = [(0, 0); MAX_DIMS];
+    let mut count = 0;
+    for (dim, stride) in dims.iter().zip(strides).filter(|(dim, _)| **dim > 1) {
+        steps[count] = (*stride, *dim);
+        count += 1;
+    }
+    let steps = &mut steps[..count];
+    steps.sort_unstable();
+    let mut reach = 1_i64;
+    steps.iter().all(|(stride, dim)| {
+        let steps_over = *stride >= reach;
+        reach = reach.saturating_add((dim - 1).saturating_mul(*stride));
+        steps_over
+    })
+}
+
 /// A shape as messages show it: `[2, 8]`.
 pub struct Shape<'a>(pub &'a [i64]);
 
@@ -62,6 +81,23 @@ mod tests {
         assert_eq!(extent(&[1, 3], &[i64::MAX, 0]), Some(1));
         assert_eq!(extent(&[2, 2], &[i64::MAX, 1]), None);
         assert_eq!(extent(&[0, 2], &[i64::MAX, 1]), Some(0));
+    }
+
+    #[test]
+    fn nested_strides_step_over_the_smaller_ones() {
+        for (dims, strides) in [
+            (&[2, 3, 4][..], &[12, 4, 1][..]),
+            (&[2, 3, 4], &[1, 2, 6]),
+            (&[2, 3, 1], &[9, 3, 0]),
+            (&[1, 1], &[0, 0]),
+            (&[], &[]),
+            (&[2, 3], &[i64::MAX, 2]),
+        ] {
+            assert!(is_nested(dims, strides), "{dims:?} {strides:?}");
+        }
+        for (dims, strides) in [(&[2, 3][..], &[2, 1][..]), (&[2], &[0]), (&[3, 3], &[2, 3])] {
+            assert!(!is_nested(dims, strides), "{dims:?} {strides:?}");
+        }
     }
 
     #[test]

@@ -34,7 +34,34 @@ pub struct Tensor {
     /// View dims, view strides and storage dims, one after the other.
     numbers: Box<[i64]>,
     rank: usize,
+    is_empty: bool,
+    reach: Reach,
     address: AtomicPtr<u8>,
+}
+
+/// How far a view goes from the address of its storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Not past its storage dims, if it has any.
+    Inside(Span),
+    /// Past its storage dims: it ends before this element.
+    Outside(i64),
+    /// Further than 64 bits, or a process's memory, can be.
+    TooFar,
+}
+
+/// Where the elements of a view are, from the address of its storage on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Bytes before the first element.
+    pub offset: usize,
+    /// Bytes from there to behind the last element. Both together fit an `isize`.
+    pub extent: usize,
+    /// Strides of the first three dims, in elements; 0 for a dim of length 1, whose stride is never taken, and for a dim
+    /// that the view lacks.
+    pub strides: [usize; 3],
+    /// Whether each stride steps over all that the smaller ones reach, so that no two elements share memory.
+    pub is_nested: bool,
 }
 
 /// What a tensor is made from: already copied from the caller, not yet checked.
@@ -79,8 +106,12 @@ impl Tensor {
             return Err(Error::InvalidArgument(format!("offset is {offset}, expected 0 or more")));
         }
         let rank = view_dims.len();
+        // What each call that takes the tensor asks for is judged once: none of this changes.
+        let is_empty = view_dims.contains(&0);
+        let reach = reach(&view_dims, &strides, offset, &storage_dims, dtype::size_of(data_type));
         let numbers = [view_dims, strides, storage_dims].concat().into_boxed_slice();
-        Ok(Self { data_type, format, offset, numbers, rank, address: AtomicPtr::new(address) })
+        let address = AtomicPtr::new(address);
+        Ok(Self { data_type, format, offset, numbers, rank, is_empty, reach, address })
     }
 
     /// `aclDataType`
@@ -115,7 +146,12 @@ impl Tensor {
 
     /// Whether the view has no elements.
     pub fn is_empty(&self) -> bool {
-        self.view_dims().contains(&0)
+        self.is_empty
+    }
+
+    /// How far the view goes.
+    pub fn reach(&self) -> &Reach {
+        &self.reach
     }
 
     /// Address of the storage.
@@ -126,6 +162,33 @@ impl Tensor {
     /// Points the tensor at other storage.
     pub fn set_address(&self, address: *mut u8) {
         self.address.store(address, Ordering::Release);
+    }
+}
+
+fn reach(dims: &[i64], strides: &[i64], offset: i64, storage: &[i64], element: usize) -> Reach {
+    let bytes = |elements: i64| {
+        let bytes = usize::try_from(elements).ok()?.checked_mul(element)?;
+        (bytes <= isize::MAX as usize).then_some(bytes)
+    };
+    let fits = || {
+        let extent = shape::extent(dims, strides)?;
+        let end = offset.checked_add(extent)?;
+        bytes(end)?;
+        Some((end, bytes(offset)?, bytes(extent)?))
+    };
+    match fits() {
+        None => Reach::TooFar,
+        Some((end, ..)) if !storage.is_empty() && shape::element_count(storage).is_some_and(|stored| end > stored) => {
+            Reach::Outside(end)
+        }
+        Some((_, offset, extent)) => {
+            let mut steps = [0; 3];
+            for ((step, dim), stride) in steps.iter_mut().zip(dims).zip(strides) {
+                // None is negative.
+                *step = if *dim == 1 { 0 } else { usize::try_from(*stride).unwrap_or(0) };
+            }
+            Reach::Inside(Span { offset, extent, strides: steps, is_nested: shape::is_nested(dims, strides) })
+        }
     }
 }
 

@@ -546,7 +546,7 @@ pub unsafe extern "C" fn aclrtCtxGetCurrentDefaultStream(stream: *mut aclrtStrea
     guard::acl("aclrtCtxGetCurrentDefaultStream", format_args!("stream={stream:p}"), || {
         // SAFETY: the caller's promise.
         let stream = unsafe { Out::new(stream, "stream") }?;
-        stream.set(context::with_current(|context| context.default_stream())?.handle().to_void());
+        stream.set(context::with_current(|context| context.default_stream())?.to_void());
         Ok(())
     })
 }

@@ -107,7 +107,7 @@ pub extern "C" fn aclrtDestroyStreamForce(stream: aclrtStream) -> aclError {
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSynchronizeStream(stream: aclrtStream) -> aclError {
     guard::acl("aclrtSynchronizeStream", format_args!("stream={stream:p}"), || {
-        stream::resolve_any(Handle::from_ptr(stream))?.synchronize(None)
+        stream::synchronize(Handle::from_ptr(stream))
     })
 }
 

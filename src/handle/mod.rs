@@ -5,11 +5,15 @@
 //! canonical addresses on x86-64: a caller that dereferences one faults at once.
 //!
 //! Look-ups take no lock and write nothing that another thread reads: they pin the thread's epoch and follow two
-//! pointers. Insertions and removals lock one of [`SHARDS`] free lists. An entry that was removed is released once no
-//! look-up can see it any more ([`crate::epoch`]).
+//! pointers. Insertions and removals lock one of [`SHARDS`] free lists. An entry that was removed from a [`Table`] is
+//! released once no look-up can see it any more ([`crate::epoch`]); what is used once, by one thread, needs no such wait
+//! ([`OnceTable`]).
 
+mod once;
+mod places;
 mod table;
 
+pub use once::{OnceTable, Taken};
 pub use table::{Live, Table};
 
 use std::ffi::c_void;

@@ -93,8 +93,9 @@ unsafe impl Send for ModulateBackward {}
 
 /// Bytes of the three large tensors below which the calling thread is done before a helper would have started.
 const INLINE_BYTES: usize = 2 << 20;
-/// Bytes of the three large tensors that take a few microseconds at most.
-const TINY_BYTES: usize = 128 << 10;
+/// Bytes of the three large tensors that take some ten microseconds at most, and that may well be in the calling thread's
+/// own cache: another thread would have to fetch them from there.
+const TINY_BYTES: usize = 512 << 10;
 
 /// Bytes of workspace that a run wants for these dims: 0 for most.
 ///
@@ -105,7 +106,7 @@ pub fn workspace_bytes(dims: [usize; 3], grad_scale: bool, grad_shift: bool) -> 
     plan::workspace_bytes(dims, grad_scale, grad_shift)
 }
 
-/// Whether a run takes a few microseconds at most, less than handing it to another thread.
+/// Whether a run takes some ten microseconds at most, less than handing it to another thread.
 pub fn is_tiny(problem: &ModulateBackward) -> bool {
     problem.traffic() <= TINY_BYTES
 }

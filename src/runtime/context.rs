@@ -53,7 +53,7 @@ pub struct Context {
     live: AtomicBool,
     process: u32,
     /// Set before anybody knows the context: the stream carries the context's handle, so it comes second.
-    default_stream: OnceLock<Arc<Stream>>,
+    default_stream: OnceLock<Handle>,
     /// What `aclrtCtxSetSysParamOpt` set.
     pub(super) parameters: Mutex<super::parameters::Parameters>,
 }
@@ -70,8 +70,8 @@ impl Context {
     }
 
     /// The stream that NULL stands for.
-    pub fn default_stream(&self) -> Result<Arc<Stream>> {
-        self.default_stream.get().cloned().ok_or_else(|| self.dead())
+    pub fn default_stream(&self) -> Result<Handle> {
+        self.default_stream.get().copied().ok_or_else(|| self.dead())
     }
 
     /// Whether it has not ended.
@@ -110,7 +110,7 @@ fn create(device: i32, is_default: bool) -> Result<Arc<Context>> {
     let stream = stream::create_default(context.handle, device).inspect_err(|_| {
         CONTEXTS.remove(context.handle);
     })?;
-    let _ = context.default_stream.set(stream);
+    let _ = context.default_stream.set(stream.handle());
     Ok(context)
 }
 

@@ -2,16 +2,14 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrayvec::ArrayVec;
 use serde_json::json;
 
 use super::fork::Held;
 use super::memory;
-use super::stream::{Stream, Task, Work};
+use super::stream::{Stream, Task, Uses, Work};
 use crate::dtype;
 use crate::epoch;
 use crate::error::{Error, Result};
@@ -89,7 +87,7 @@ pub unsafe fn queue(
     }
     for dump in dumps {
         let (start, block) = (dump.start, dump.block);
-        let uses: ArrayVec<Range<usize>, 16> = std::iter::once(start..start + dump.extent).collect();
+        let uses: Uses = std::iter::once(start..start + dump.extent).collect();
         stream.submit(Task { work: Work::Dump(Box::new(dump)), uses }, || match block {
             Some(block) if memory::find_block(start).is_none_or(|found| found.start != block) => {
                 Err(Error::InvalidArgument("the block of a tensor was freed during the call".into()))

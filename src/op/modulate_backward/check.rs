@@ -1,30 +1,22 @@
 //! Phase one's validation: what the seven tensors must be to each other. The checks come in the contract's order, and the
 //! first that fails decides the status.
 
-use crate::epoch::Guard;
-
-use super::operand::Operand;
+use super::executor::Work;
+use super::operand::{Operand, Operands, check_overlaps};
 use super::{ARGUMENTS, GRAD_INPUT, GRAD_OUTPUT, GRAD_SCALE, GRAD_SHIFT, INPUT, SCALE, SHIFT};
 use crate::dtype::{self, FORMAT_ND, FloatType};
+use crate::epoch::Guard;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Live};
+use crate::kernel;
 use crate::shape::Shape;
 use crate::tensor::{self, Tensor};
 
-/// The tensors of a call that passed: what the plan is made from.
-pub struct Checked {
-    /// Element type of all tensors.
-    pub dtype: FloatType,
-    /// Batch, sequence, hidden; `None` for a call that has nothing to compute.
-    pub dims: Option<[usize; 3]>,
-    /// The tensors that were given, by argument.
-    pub operands: [Option<Operand>; 7],
-}
-
 type Tensors<'g> = [Option<Live<'g, Tensor>>; 7];
 
-/// Checks the arguments of phase one, in the prototype's order.
-pub fn check(handles: &[Handle; 7], guard: &Guard) -> Result<Checked> {
+/// Checks the arguments of phase one, in the prototype's order. Returns what there is to compute, and puts the views of
+/// the tensors that were given in their places; neither where the call has nothing to compute.
+pub fn check(handles: &[Handle; 7], guard: &Guard, operands: &mut Operands) -> Result<Option<Work>> {
     for argument in [GRAD_OUTPUT, INPUT, GRAD_INPUT] {
         if handles[argument].is_null() {
             return Err(Error::NullArgument { argument: ARGUMENTS[argument], expected: "a tensor (it is required)" });
@@ -42,27 +34,19 @@ pub fn check(handles: &[Handle; 7], guard: &Guard) -> Result<Checked> {
     check_formats(&tensors)?;
     check_modulation_shapes(&tensors)?;
     if grad_output.is_empty() || input.is_empty() || grad_input.is_empty() {
-        return Ok(Checked { dtype, dims: None, operands: [const { None }; 7] });
+        return Ok(None);
     }
     check_matching_shapes(&tensors)?;
     check_optional_pairs(&tensors)?;
-
-    let mut operands = [const { None }; 7];
-    for (argument, tensor) in tensors.iter().enumerate() {
-        if let Some(tensor) = tensor {
-            operands[argument] = Some(Operand::new(argument, tensor, dtype)?);
-        }
-    }
-    for operand in operands.iter().flatten() {
-        operand.check_block()?;
-    }
-    super::operand::check_overlaps(&operands)?;
 
     let mut dims = [0; 3];
     for (dim, length) in dims.iter_mut().zip(grad_output.view_dims()) {
         *dim = usize::try_from(*length).map_err(|_| Error::InvalidArgument("grad_output has a negative dim".into()))?;
     }
-    Ok(Checked { dtype, dims: Some(dims), operands })
+    let workspace = kernel::workspace_bytes(dims, tensors[GRAD_SCALE].is_some(), tensors[GRAD_SHIFT].is_some());
+    let work = Work { dtype, dims, workspace };
+    check_memory(&tensors, &work, guard, operands)?;
+    Ok(Some(work))
 }
 
 fn look_up<'g>(handles: &[Handle; 7], guard: &'g Guard) -> Result<Tensors<'g>> {
@@ -75,9 +59,22 @@ fn look_up<'g>(handles: &[Handle; 7], guard: &'g Guard) -> Result<Tensors<'g>> {
     Ok(tensors)
 }
 
-/// The arguments that were given, with their names.
-fn given<'a, 'g>(tensors: &'a Tensors<'g>) -> impl Iterator<Item = (&'static str, &'a Live<'g, Tensor>)> {
-    ARGUMENTS.into_iter().zip(tensors).filter_map(|(name, tensor)| Some((name, tensor.as_ref()?)))
+/// Storage, then blocks, then overlaps: each for all tensors before the next.
+fn check_memory(tensors: &Tensors, work: &Work, guard: &Guard, operands: &mut Operands) -> Result<()> {
+    for (argument, tensor) in given(tensors) {
+        operands[argument] = Some(Operand::new(argument, tensor)?);
+    }
+    for (argument, operand) in operands.iter_mut().enumerate() {
+        if let Some(operand) = operand {
+            operand.enter_block(argument, guard)?;
+        }
+    }
+    check_overlaps(operands, work)
+}
+
+/// The arguments that were given, with their numbers.
+fn given<'a, 'g>(tensors: &'a Tensors<'g>) -> impl Iterator<Item = (usize, &'a Live<'g, Tensor>)> {
+    tensors.iter().enumerate().filter_map(|(argument, tensor)| Some((argument, tensor.as_ref()?)))
 }
 
 fn check_types(tensors: &Tensors) -> Result<FloatType> {
@@ -86,7 +83,8 @@ fn check_types(tensors: &Tensors) -> Result<FloatType> {
     for (argument, tensor) in given(tensors) {
         let float = FloatType::try_from(tensor.data_type()).map_err(|number| {
             Error::InvalidArgument(format!(
-                "{argument} has data type {}, expected ACL_FLOAT, ACL_FLOAT16 or ACL_BF16",
+                "{} has data type {}, expected ACL_FLOAT, ACL_FLOAT16 or ACL_BF16",
+                ARGUMENTS[argument],
                 name(number)
             ))
         })?;
@@ -96,7 +94,8 @@ fn check_types(tensors: &Tensors) -> Result<FloatType> {
     for (argument, tensor) in given(tensors) {
         if tensor.data_type() != expected.number() {
             return Err(Error::InvalidArgument(format!(
-                "{argument} has data type {}, expected {} as grad_output has (one type for all seven tensors)",
+                "{} has data type {}, expected {} as grad_output has (one type for all seven tensors)",
+                ARGUMENTS[argument],
                 name(tensor.data_type()),
                 name(expected.number())
             )));
@@ -109,9 +108,9 @@ fn check_rank_3(tensors: &Tensors) -> Result<()> {
     for (argument, tensor) in given(tensors).take(2) {
         let dims = tensor.view_dims();
         if dims.len() != 3 {
-            let (shape, rank) = (Shape(dims), dims.len());
+            let (name, shape, rank) = (ARGUMENTS[argument], Shape(dims), dims.len());
             return Err(Error::InvalidArgument(format!(
-                "{argument} has shape {shape} of rank {rank}, expected rank 3: [B, L, D]"
+                "{name} has shape {shape} of rank {rank}, expected rank 3: [B, L, D]"
             )));
         }
     }
@@ -123,9 +122,10 @@ fn check_not_half_empty(tensors: &Tensors) -> Result<()> {
     for argument in [SCALE, SHIFT] {
         if let Some(tensor) = tensors[argument].as_ref().filter(|tensor| !tensor.is_empty()) {
             return Err(Error::InvalidArgument(format!(
-                "{} has shape {} while {empty} has no elements, expected no elements there either",
+                "{} has shape {} while {} has no elements, expected no elements there either",
                 ARGUMENTS[argument],
-                Shape(tensor.view_dims())
+                Shape(tensor.view_dims()),
+                ARGUMENTS[empty]
             )));
         }
     }
@@ -136,6 +136,7 @@ fn check_formats(tensors: &Tensors) -> Result<()> {
     for (argument, tensor) in given(tensors) {
         if tensor.format() != FORMAT_ND {
             let name = dtype::format_name(tensor.format()).unwrap_or("unknown");
+            let argument = ARGUMENTS[argument];
             return Err(Error::InvalidArgument(format!("{argument} has format {name}, pass ACL_FORMAT_ND")));
         }
     }

@@ -1,11 +1,8 @@
 //! Copies and sets: the rules, and the bytes.
 
-use std::ops::Range;
-
-use arrayvec::ArrayVec;
-
 use super::{Block, Kind, find_block, hold};
 use crate::error::{Error, Result};
+use crate::runtime::stream::Uses;
 
 /// `ACL_MEMCPY_HOST_TO_HOST`
 const HOST_TO_HOST: i32 = 0;
@@ -143,7 +140,7 @@ impl Copy {
     }
 
     /// The addresses that it touches.
-    pub fn uses(&self) -> ArrayVec<Range<usize>, 16> {
+    pub fn uses(&self) -> Uses {
         [(self.dst, self.dst_pitch), (self.src, self.src_pitch)]
             .into_iter()
             .map(|(start, pitch)| start..start + (self.height - 1) * pitch + self.width)
@@ -204,7 +201,7 @@ impl Set {
     }
 
     /// The addresses that it touches.
-    pub fn uses(&self) -> ArrayVec<Range<usize>, 16> {
+    pub fn uses(&self) -> Uses {
         std::iter::once(self.start..self.start + self.count).collect()
     }
 

@@ -15,6 +15,7 @@ use self::mapping::Mapping;
 use self::registry::Registry;
 use super::stream::{self, Task, Work};
 use super::{context, fault, fork};
+use crate::epoch::{self, Guard};
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 
@@ -22,8 +23,8 @@ static REGISTRY: Registry = Registry::new();
 /// Bytes of all live blocks.
 static LIVE_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// Blocks that were ever freed.
-static FREES: AtomicUsize = AtomicUsize::new(0);
+/// Blocks that were ever made, and blocks that were ever freed, together.
+static CHANGES: AtomicUsize = AtomicUsize::new(0);
 
 /// Sizes are rounded up to this, as at the vendor.
 const GRANULE: usize = 32;
@@ -85,6 +86,7 @@ pub fn allocate(request: Request) -> Result<usize> {
         })?;
     let start = mapping.block().start;
     REGISTRY.insert(mapping);
+    CHANGES.fetch_add(1, Ordering::SeqCst);
     Ok(start)
 }
 
@@ -105,7 +107,7 @@ pub fn release(start: usize, kind: Kind, argument: &'static str) -> Result<()> {
     LIVE_BYTES.fetch_sub(mapping.block().checked_len, Ordering::Relaxed);
     // The block is out of the registry, then it is counted, then the streams are searched: a launch either is found by
     // the search, or it finds the count changed and the block gone.
-    FREES.fetch_add(1, Ordering::SeqCst);
+    CHANGES.fetch_add(1, Ordering::SeqCst);
     stream::hand_to_users(&mapping);
     Ok(())
 }
@@ -130,15 +132,25 @@ fn why_not_a_block(address: usize, kind: Kind, argument: &'static str) -> String
     }
 }
 
-/// How many blocks were ever freed. A launch that reads this before it looks at its blocks, and again when its task is
-/// published (`admit` of [`stream::Stream::submit`]), need not look again if it is the same.
-pub fn frees() -> usize {
-    FREES.load(Ordering::SeqCst)
+/// How many blocks were ever made or freed. Who reads this before looking at some blocks, and finds the same number
+/// later, knows that they are still as they were then, and that no block has come to where there was none.
+///
+/// A launch reads it when its task is published (`admit` of [`stream::Stream::submit`]): with the number of phase one it
+/// need not look at the blocks again.
+#[inline]
+pub fn changes() -> usize {
+    CHANGES.load(Ordering::SeqCst)
 }
 
 /// The block that an address lies in. Takes no lock.
 pub fn find_block(address: usize) -> Option<Block> {
-    REGISTRY.find(address)
+    find_block_under(address, &epoch::pin())
+}
+
+/// As [`find_block`], for callers that look at several and pin the epoch once.
+#[inline]
+pub fn find_block_under(address: usize, guard: &Guard) -> Option<Block> {
+    REGISTRY.find(address, guard)
 }
 
 /// Every live block, by address.

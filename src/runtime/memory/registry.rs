@@ -70,7 +70,11 @@ struct Top {
 }
 
 impl Top {
+    #[inline]
     fn index(&self, address: usize) -> usize {
+        if self.lower.len() == 1 {
+            return 0;
+        }
         self.lower.partition_point(|lower| *lower <= address) - 1
     }
 }
@@ -90,8 +94,7 @@ impl Registry {
     }
 
     /// The block that an address lies in.
-    pub fn find(&self, address: usize) -> Option<Block> {
-        let guard = &epoch::pin();
+    pub fn find(&self, address: usize, guard: &Guard) -> Option<Block> {
         let top = self.top(guard)?;
         let leaf = self.leaf(top, top.index(address), guard);
         let after = leaf.0.partition_point(|block| block.start <= address);
@@ -240,10 +243,10 @@ mod tests {
             let address = 4096 + random() % (4_001 * 128);
             let expected =
                 model.range(..=address).next_back().filter(|(start, len)| address < **start + **len).map(|(s, _)| *s);
-            assert_eq!(registry.find(address).map(|block| block.start), expected, "step {step}");
+            assert_eq!(registry.find(address, &epoch::pin()).map(|block| block.start), expected, "step {step}");
         }
-        assert_eq!(registry.find(usize::MAX), None);
-        assert_eq!(registry.find(0), None);
+        assert_eq!(registry.find(usize::MAX, &epoch::pin()), None);
+        assert_eq!(registry.find(0, &epoch::pin()), None);
     }
 
     #[test]
@@ -266,7 +269,8 @@ mod tests {
             while !writer.is_finished() {
                 for n in 0..1_000 {
                     let start = (1 + 2 * n) * 1024;
-                    assert_eq!(registry.find(start + 1023).map(|block| block.start), Some(start));
+                    let found = registry.find(start + 1023, &epoch::pin());
+                    assert_eq!(found.map(|block| block.start), Some(start));
                 }
             }
         });

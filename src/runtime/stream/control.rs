@@ -18,7 +18,9 @@ impl Stream {
         self.wait_for(submitted, deadline)?;
         let (failure, findings) = {
             let mut state = self.queue.lock();
-            (state.failure.take(), std::mem::take(&mut state.findings))
+            let left = (state.failure.take(), std::mem::take(&mut state.findings));
+            self.queue.mirror(&state);
+            left
         };
         findings.iter().for_each(check::report);
         failure.map_or(Ok(()), Err)
@@ -142,6 +144,7 @@ impl Stream {
                      more): {block}",
                     self.id
                 ));
+                self.queue.mirror(&state);
             }
         }
     }

@@ -11,15 +11,15 @@ use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 pub use inside::{as_callback_of, inside};
-pub use task::{HostFunc, Task, Work};
+pub use task::{HostFunc, Task, Uses, Work};
 
 use super::context::{self, Context};
 use super::memory::Kept;
 use super::{callback, device, fork};
 use crate::api::types::aclrtStream;
-use crate::epoch;
+use crate::epoch::{self, Guard};
 use crate::error::{Error, Result};
-use crate::handle::{Handle, Kind, Table};
+use crate::handle::{Handle, Kind, Live, Table};
 use queue::Queue;
 
 static STREAMS: Table<Arc<Stream>> = Table::new(Kind::Stream);
@@ -143,18 +143,29 @@ pub fn find(stream: aclrtStream) -> Result<Arc<Stream>> {
 }
 
 fn find_handle(handle: Handle) -> Result<Arc<Stream>> {
+    find_under(handle, &epoch::pin()).map(|stream| stream.clone())
+}
+
+/// As [`find_handle`], without counting the stream's users, which would write what other threads' look-ups read.
+#[inline]
+fn find_under(handle: Handle, guard: &Guard) -> Result<Live<'_, Arc<Stream>>> {
     STREAMS
-        .cloned(handle)
+        .get(handle, guard)
         .filter(|stream| stream.process == fork::process())
         .ok_or_else(|| Error::DeadStream(format!("stream {}", handle.why_not(Kind::Stream))))
 }
 
 /// The stream that a launch goes to: NULL is the current context's default stream, any other has to belong to it.
 pub fn resolve(handle: Handle) -> Result<Arc<Stream>> {
+    resolve_under(handle, &epoch::pin()).map(|stream| stream.clone())
+}
+
+/// As [`resolve`], for as long as the epoch is pinned: not for those who wait.
+pub fn resolve_under(handle: Handle, guard: &Guard) -> Result<Live<'_, Arc<Stream>>> {
     if handle.is_null() {
-        return context::with_current(|context| context.default_stream());
+        return context::with_current(|context| find_under(context.default_stream()?, guard));
     }
-    let stream = find_handle(handle)?;
+    let stream = find_under(handle, guard)?;
     context::with_current(|context| {
         if stream.context == context.handle() {
             return Ok(());
@@ -170,12 +181,31 @@ pub fn resolve(handle: Handle) -> Result<Arc<Stream>> {
 
 /// The stream that is waited for or asked about: the thread needs a context, but the stream may belong to any.
 pub fn resolve_any(handle: Handle) -> Result<Arc<Stream>> {
+    resolve_any_under(handle, &epoch::pin()).map(|stream| stream.clone())
+}
+
+fn resolve_any_under(handle: Handle, guard: &Guard) -> Result<Live<'_, Arc<Stream>>> {
     if handle.is_null() {
-        return resolve(handle);
+        return resolve_under(handle, guard);
     }
-    let stream = find_handle(handle)?;
+    let stream = find_under(handle, guard)?;
     context::with_current(|_| Ok(()))?;
     Ok(stream)
+}
+
+/// Waits for everything that is queued on a stream now, and takes the failure that it kept.
+pub fn synchronize(handle: Handle) -> Result<()> {
+    let stream = {
+        let guard = &epoch::pin();
+        let stream = resolve_any_under(handle, guard)?;
+        stream.refuse_inside("synchronized")?;
+        if stream.is_quiet() {
+            return Ok(());
+        }
+        // What may wait for long may not hold the epoch.
+        stream.clone()
+    };
+    stream.synchronize(None)
 }
 
 /// The stream that only its number is asked of: an explicit one needs no context.

@@ -7,9 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use arrayvec::ArrayVec;
-
-use super::task::{Task, Work};
+use super::task::{Task, Uses, Work};
 use super::{Stream, as_callback_of, worker};
 use crate::api::guard::panic_text;
 use crate::error::{Error, Result};
@@ -17,11 +15,12 @@ use crate::runtime::memory::{Block, Kept, Kind, find_block};
 use crate::runtime::record::Record;
 use crate::runtime::{check, fault, log};
 use crate::sync::{Condvar, Mutex, MutexGuard};
+use crate::tsan;
 
 /// The addresses of a task, and the freed blocks that live on until it is done.
 #[derive(Debug, Default)]
 pub(super) struct Footprint {
-    uses: ArrayVec<Range<usize>, 16>,
+    uses: Uses,
     pub(super) kept: Vec<Kept>,
 }
 
@@ -105,6 +104,11 @@ impl State {
         self.running.is_none() && !self.pending.is_empty()
     }
 
+    /// Whether synchronising would find nothing to wait for and nothing to report.
+    fn is_quiet(&self) -> bool {
+        self.is_idle() && self.failure.is_none() && self.findings.is_empty()
+    }
+
     /// Whether tasks are skipped until the failure was reported.
     fn has_stopped(&self) -> bool {
         self.stop_on_failure && self.failure.is_some()
@@ -119,6 +123,7 @@ pub(super) struct Queue {
     pub(super) wake_waiters: Condvar,
     /// Mirrors of the state for threads that spin without the lock.
     ready: AtomicBool,
+    quiet: AtomicBool,
     pub(super) finished: AtomicU64,
     /// Grows with each call that drops pending work.
     pub(super) aborts: AtomicU64,
@@ -144,6 +149,7 @@ impl Queue {
             wake_worker: Condvar::new(),
             wake_waiters: Condvar::new(),
             ready: AtomicBool::new(false),
+            quiet: AtomicBool::new(true),
             finished: AtomicU64::new(0),
             aborts: AtomicU64::new(0),
         }
@@ -164,12 +170,25 @@ impl Queue {
     }
 
     pub(super) fn mirror(&self, state: &State) {
+        // Whoever finds the queue quiet sees what the tasks have written, as the lock would show it.
+        tsan::release(&self.quiet);
+        self.quiet.store(state.is_quiet(), Ordering::Release);
         self.ready.store(state.is_ready() || state.closing, Ordering::Release);
         self.finished.store(state.finished, Ordering::Release);
     }
 }
 
 impl Stream {
+    /// Whether everything that was queued is done, and left nothing to report; read without the lock. A task that another
+    /// thread is just launching may not be seen: its launch has not returned.
+    pub(super) fn is_quiet(&self) -> bool {
+        let quiet = self.queue.quiet.load(Ordering::Acquire);
+        if quiet {
+            tsan::acquire(&self.queue.quiet);
+        }
+        quiet
+    }
+
     /// Queues a task, or runs it here where that is quicker. `admit` is called when the task can be seen by a concurrent
     /// `aclrtFree`: so either it finds that a block is gone, or the free finds the task. If it fails, nothing was queued.
     pub fn submit(&self, task: Task, admit: impl FnOnce() -> Result<()>) -> Result<()> {
@@ -177,37 +196,63 @@ impl Stream {
     }
 
     /// As [`Stream::submit`]; returns what [`Stream::wait_for`] takes.
-    pub fn submit_counted(&self, task: Task, admit: impl FnOnce() -> Result<()>) -> Result<u64> {
+    pub fn submit_counted(&self, mut task: Task, admit: impl FnOnce() -> Result<()>) -> Result<u64> {
         // A panic in `admit` may not leave a task behind that never ends.
         let admit = || catch_unwind(AssertUnwindSafe(admit)).unwrap_or_else(|p| Err(Error::Panic(panic_text(&*p))));
-        let Task { work, uses } = task;
-        let footprint = Footprint { uses, kept: Vec::new() };
         let faulty = fault::next_task_fails();
-        let host_memory = if check::on() { self.host_memory(&work, &footprint) } else { Vec::new() };
-        let mut state = self.queue.lock();
+        let host_memory = if check::on() { self.host_memory(&task) } else { Vec::new() };
+        let state = self.queue.lock();
         if state.closing {
             return Err(Error::DeadStream("the stream is being destroyed".into()));
         }
-        if state.is_idle() && !faulty && work.is_tiny() && !state.has_stopped() {
-            state.running = Some(footprint);
-            if let Err(error) = admit() {
-                state.running = None;
-                return Err(error);
-            }
-            state.submitted += 1;
-            let number = state.submitted;
-            host_memory.into_iter().for_each(|finding| state.find(finding));
-            let aborts = self.queue.aborts();
-            drop(state);
-            let outcome = self.attempt(&work, true, aborts);
-            self.complete(outcome);
-            return Ok(number);
+        if state.is_idle() && !faulty && task.work.is_tiny() && !state.has_stopped() {
+            let uses = std::mem::take(&mut task.uses);
+            self.run_here(state, &task.work, uses, host_memory, admit)
+        } else {
+            self.enqueue(state, task, faulty, host_memory, admit)
         }
+    }
+
+    /// Does the work of an idle queue's next task in the launching call. It is never moved into the queue: only what it
+    /// touches is published there, for a concurrent `aclrtFree`.
+    fn run_here(
+        &self,
+        mut state: MutexGuard<'_, State>,
+        work: &Work,
+        uses: Uses,
+        findings: Vec<String>,
+        admit: impl FnOnce() -> Result<()>,
+    ) -> Result<u64> {
+        state.running = Some(Footprint { uses, kept: Vec::new() });
+        if let Err(error) = admit() {
+            state.running = None;
+            return Err(error);
+        }
+        state.submitted += 1;
+        let number = state.submitted;
+        findings.into_iter().for_each(|finding| state.find(finding));
+        let aborts = self.queue.aborts();
+        drop(state);
+        let outcome = self.attempt(work, true, aborts);
+        self.complete(outcome);
+        Ok(number)
+    }
+
+    /// Leaves a task to the worker.
+    fn enqueue(
+        &self,
+        mut state: MutexGuard<'_, State>,
+        task: Task,
+        faulty: bool,
+        findings: Vec<String>,
+        admit: impl FnOnce() -> Result<()>,
+    ) -> Result<u64> {
         if state.worker == Worker::None {
             worker::start(self)?;
             state.worker = Worker::Awake;
         }
-        state.pending.push_back(Entry { work, footprint, faulty });
+        let Task { work, uses } = task;
+        state.pending.push_back(Entry { work, footprint: Footprint { uses, kept: Vec::new() }, faulty });
         if let Err(error) = admit() {
             let entry = state.pending.pop_back();
             drop(state);
@@ -216,7 +261,7 @@ impl Stream {
         }
         state.submitted += 1;
         let number = state.submitted;
-        host_memory.into_iter().for_each(|finding| state.find(finding));
+        findings.into_iter().for_each(|finding| state.find(finding));
         self.queue.mirror(&state);
         if state.worker == Worker::Parked && state.is_ready() {
             state.worker = Worker::Awake;
@@ -227,9 +272,9 @@ impl Stream {
     }
 
     /// What the operator is given in memory that a device could not reach.
-    fn host_memory(&self, work: &Work, footprint: &Footprint) -> Vec<String> {
-        let Work::ModulateBackward(_) = work else { return Vec::new() };
-        let ranges = footprint.uses.iter().filter(|range| !range.is_empty());
+    fn host_memory(&self, task: &Task) -> Vec<String> {
+        let Work::ModulateBackward(_) = &task.work else { return Vec::new() };
+        let ranges = task.uses.iter().filter(|range| !range.is_empty());
         let finding = |range: &Range<usize>| {
             let origin = match find_block(range.start) {
                 None => "memory that aclrtMalloc did not give",

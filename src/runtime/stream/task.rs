@@ -16,20 +16,23 @@ use crate::runtime::gate::Outcome;
 use crate::runtime::memory::{Copy, Set};
 use crate::runtime::record::Record;
 
+/// What a task reads and writes: a block that overlaps one of these lives until the task is done. Seven tensors and a
+/// workspace are the most that any task has.
+pub type Uses = ArrayVec<Range<usize>, 8>;
+
 /// Work for a stream, and the addresses that it touches.
 #[derive(Debug)]
 pub struct Task {
     /// What is to be done.
     pub work: Work,
-    /// What it reads and writes: a block that overlaps one of these lives until the task is done. Seven tensors and a
-    /// workspace are the most that any task has.
-    pub uses: ArrayVec<Range<usize>, 16>,
+    /// What it reads and writes.
+    pub uses: Uses,
 }
 
 impl Task {
     /// Work that touches no memory of the caller's.
     pub fn without_memory(work: Work) -> Self {
-        Self { work, uses: ArrayVec::new() }
+        Self { work, uses: Uses::new() }
     }
 }
 
