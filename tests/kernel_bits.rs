@@ -33,7 +33,9 @@ fn lengths_around_groups_chunks_and_blocks() {
 #[test]
 fn widths_around_steps_blocks_and_tiles() {
     for dtype in TYPES {
-        for d in [15, 17, 31, 32, 63, 64, 127, 129, 255, 511, 1023, 1024, 1151, 2048, 4097, 5120, 5121, 5183, 8193, 12345] {
+        for d in
+            [15, 17, 31, 32, 63, 64, 127, 129, 255, 511, 1023, 1024, 1151, 2048, 4097, 5120, 5121, 5183, 8193, 12345]
+        {
             for l in [1, 3, 17] {
                 check_all_ways(&Case { seed: d as u64, ..Case::plain(dtype, [1, l, d]) });
             }

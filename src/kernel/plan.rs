@@ -162,6 +162,7 @@ impl Plan {
         let streaming = wants_streaming && direct && !narrow && block * size >= LINE;
 
         let max_tile = match () {
+            () if layouts.contains(&Layout::Turned) && sequence <= GROUP => source::TURNED_GROUP_WIDTH / size,
             () if layouts.contains(&Layout::Turned) => source::TURNED_WIDTH / size,
             () if layouts.contains(&Layout::Stepped) => source::STEPPED_TILE,
             () => MAX_TILE,

@@ -384,8 +384,8 @@ unsafe fn full_block_at_once<L: Lanes, const INPUT: bool>(
         let mut x_row = group.input.base.wrapping_add(offset);
         let mut o_row = group.grad_input.base.wrapping_add(offset);
         // The group's rows follow each other: its lines are asked for in their order.
-        let mut g_ahead = group.grad_output.base.wrapping_add(AHEAD + offset * GROUP);
-        let mut x_ahead = group.input.base.wrapping_add(AHEAD + offset * GROUP);
+        let mut g_ahead = group.grad_output.base.wrapping_add(AHEAD + offset * group.rows);
+        let mut x_ahead = group.input.base.wrapping_add(AHEAD + offset * group.rows);
         // This stays a loop: unrolled, the compiler hoists all rows' loads and runs out of registers.
         for _ in 0..group.rows {
             L::prefetch(g_ahead);
@@ -412,6 +412,44 @@ unsafe fn full_block_at_once<L: Lanes, const INPUT: bool>(
             o_row = o_row.wrapping_add(group.grad_input.row);
         }
         [products, plain]
+    }
+}
+
+/// A row that is all there is of its columns: element by element, since a sum of one product is that product.
+///
+/// # Safety
+///
+/// As for [`group`]; the gradients have as many blocks, side by side.
+#[inline(always)]
+pub(crate) unsafe fn only_row<L: Lanes, const INPUT: bool>(
+    group: &Group,
+    blocks: usize,
+    gradients: [Option<*mut u8>; 2],
+) {
+    let step = L::N * L::SIZE;
+    let [g, x, o] = [group.grad_output, group.input, group.grad_input].map(|grid| grid.base);
+    let streams = group.writes == Writes::Streamed;
+    // SAFETY: the caller's blocks.
+    unsafe {
+        for at in (0..blocks * L::STEPS).map(|index| index * step) {
+            let values = L::load(g.add(at));
+            let products = if INPUT { L::round(L::product(values, L::load(x.add(at)))) } else { L::round(values) };
+            // Read before grad_scale or grad_shift may take its place.
+            let result = L::round(L::product(values, L::load(group.scale.add(at))));
+            if let (true, Some(to)) = (INPUT, gradients[0]) {
+                L::put(to.add(at), products, false);
+            }
+            if let Some(to) = gradients[1] {
+                // A sum, since that makes a signalling NaN quiet.
+                L::round_sums(L::add(L::no_sums(), values), to.add(at));
+            }
+            if !group.copies {
+                L::put(o.add(at), result, streams);
+            }
+        }
+        for at in (0..blocks).map(|index| index * L::BLOCK * L::SIZE).filter(|_| group.copies) {
+            L::copy_block(g.add(at), o.add(at), streams);
+        }
     }
 }
 

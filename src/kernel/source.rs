@@ -16,6 +16,8 @@ const TURNED_BYTES: usize = 256;
 /// ones, from 64 bytes by 512 to 512 by 128, took up to twice as long: columns are often a power of two apart and compete for
 /// the same sets of the caches. Nor do stores past the caches pay, since each completes half a line.
 pub(crate) const TURNED_WIDTH: usize = 256;
+/// The same where there is only one group of rows.
+pub(crate) const TURNED_GROUP_WIDTH: usize = 2048;
 /// Columns of a tile of a view whose columns are apart: long runs of it are what the prefetchers follow.
 pub(crate) const STEPPED_TILE: usize = 1024;
 /// Bytes of the largest tile, whose rows are a line longer than a page so as to fall into different sets of the cache.
@@ -68,7 +70,7 @@ impl Source {
             columns,
             tiles,
             uniform,
-            pitch: (columns * L::SIZE).next_multiple_of(LINE) + if stepped { LINE } else { 0 },
+            pitch: (columns * L::SIZE).next_multiple_of(LINE) + if columns * L::SIZE > TURNED_WIDTH { LINE } else { 0 },
             gathered,
             step: match (stepped, gathered) {
                 (true, _) => GROUP,

@@ -204,6 +204,14 @@ pub(crate) unsafe fn only_group<L: Lanes, const INPUT: bool>(
 ) {
     // SAFETY: the caller's group and rows.
     unsafe {
+        let adjacent = |row: Option<Grid>| row.is_none_or(|row| row.column == L::SIZE);
+        if group.rows == 1 && blocks.tail == 0 && adjacent(grad_scale) && adjacent(grad_shift) {
+            return rows::only_row::<L, INPUT>(
+                group,
+                blocks.full,
+                [grad_scale, grad_shift].map(|row| row.map(|row| row.base)),
+            );
+        }
         for index in 0..blocks.full {
             let [products, plain] = rows::block_at_once::<L, INPUT>(group, index);
             if let Some(row) = grad_scale {
