@@ -7,7 +7,7 @@
 #   make bench      speed, compared with the memory's own; make bench-peers: compared with other implementations
 #   make check      formatting, lints, headers, exports
 #   make headers    regenerate include/, docs/functions.md and the README's table from src/api and exports.txt
-#   make docs       the reference of the Rust side, below target/doc
+#   make docs       the references: C below target/doc/c (by doxygen), Rust below target/doc/aclnn_modulate
 #   make install PREFIX=dir, make uninstall PREFIX=dir
 #   make package    a .tar.gz that works where it is unpacked
 #
@@ -75,8 +75,10 @@ headers:
 	UPDATE_HEADERS=1 $(CARGO) test --locked --test headers headers_say_what_the_sources_say
 	UPDATE_HEADERS=1 $(CARGO) test --locked --test functions the_pages_say_what_is_there
 
+# Skips the C side, saying so, where doxygen can't be had.
 docs:
-	$(CARGO) doc --locked --no-deps
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --no-deps
+	scripts/docs.sh '$(VERSION)' '$(TARGET)/doc/c'
 
 package: library
 	scripts/package.sh '$(LIBRARY)' '$(VERSION)' '$(TARGET)'
