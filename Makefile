@@ -4,10 +4,11 @@
 #   make demo       build, install below target/, compile an example against that and run it
 #   make test       all tests: Rust, then C and C++ against an installed tree
 #   make test-aarch64  the kernels and some call sites on 64-bit Arm, cross-built and emulated
+#   make test-races the locks and atomics: every interleaving of the pool's, and the runtime under ThreadSanitizer
 #   make bench      speed, compared with the memory's own; make bench-peers: compared with other implementations
 #   make check      formatting, lints, headers, exports
 #   make headers    regenerate include/, docs/functions.md and the README's table from src/api and exports.txt
-#   make docs       the reference of the Rust side, below target/doc
+#   make docs       the references: C below target/doc/c (by doxygen), Rust below target/doc/aclnn_modulate
 #   make install PREFIX=dir, make uninstall PREFIX=dir
 #   make package    a .tar.gz that works where it is unpacked
 #
@@ -57,6 +58,10 @@ test-c: stage
 test-aarch64:
 	scripts/test_aarch64.sh '$(TARGET)'
 
+# Skips ThreadSanitizer, saying so, where the component rust-src can't be had.
+test-races:
+	scripts/test_races.sh '$(TARGET)'
+
 bench:
 	$(CARGO) bench --locked --bench operator
 	$(CARGO) bench --locked --bench calls
@@ -75,8 +80,10 @@ headers:
 	UPDATE_HEADERS=1 $(CARGO) test --locked --test headers headers_say_what_the_sources_say
 	UPDATE_HEADERS=1 $(CARGO) test --locked --test functions the_pages_say_what_is_there
 
+# Skips the C side, saying so, where doxygen can't be had.
 docs:
-	$(CARGO) doc --locked --no-deps
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --no-deps
+	scripts/docs.sh '$(VERSION)' '$(TARGET)/doc/c'
 
 package: library
 	scripts/package.sh '$(LIBRARY)' '$(VERSION)' '$(TARGET)'
@@ -84,4 +91,4 @@ package: library
 clean:
 	$(CARGO) clean
 
-.PHONY: all library install uninstall stage demo test test-rust test-c test-aarch64 bench bench-peers check headers docs package clean
+.PHONY: all library install uninstall stage demo test test-rust test-c test-aarch64 test-races bench bench-peers check headers docs package clean

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# need.sh TOOL...: makes sure that each tool (cmake, cxx, rustfmt, clippy) is here. Says nothing where it is; otherwise
+# need.sh TOOL...: makes sure that each tool (cmake, cxx, doxygen, rustfmt, clippy) is here. Says nothing where it is; otherwise
 # installs it if that can be done without asking, or prints the command and fails.
 set -euo pipefail
 
@@ -44,6 +44,7 @@ for tool in "$@"; do
     case "$tool" in
     cmake) command -v cmake >/dev/null || package cmake ;;
     cxx) command -v c++ >/dev/null || package g++ ;;
+    doxygen) command -v doxygen >/dev/null || package doxygen ;;
     rustfmt) cargo fmt --version >/dev/null 2>&1 || component rustfmt ;;
     clippy) cargo clippy --version >/dev/null 2>&1 || component clippy ;;
     *)

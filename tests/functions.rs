@@ -137,3 +137,17 @@ fn the_pages_say_what_is_there() {
         }
     }
 }
+
+/// Every status that a call can return stands in the table of what to do about it.
+#[test]
+fn every_status_has_a_row_in_the_troubleshooting_table() {
+    let table = read("docs/troubleshooting.md");
+    let rows: String =
+        table.lines().filter(|line| line.starts_with("| ")).filter_map(|line| line.split('|').nth(1)).collect();
+    let source = read("src/status.rs");
+    let codes: BTreeSet<&str> =
+        source.split(|c: char| !c.is_ascii_digit()).filter(|number| number.len() == 6).collect();
+    assert!(codes.len() > 30, "{codes:?}");
+    let missing: Vec<_> = codes.into_iter().filter(|code| !rows.contains(code)).collect();
+    assert!(missing.is_empty(), "without a row in docs/troubleshooting.md: {missing:?}");
+}

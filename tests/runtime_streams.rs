@@ -4,12 +4,14 @@ mod runtime;
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
 use aclnn_modulate::api::memory::{aclrtMemcpyAsync, aclrtMemsetAsync};
 use aclnn_modulate::api::runtime::*;
 use aclnn_modulate::api::stream::*;
+use aclnn_modulate::handle::Handle;
+use aclnn_modulate::runtime::stream::{self, Stream};
 use runtime::*;
 
 /// Tests that count streams, or reset the device under the others' feet, run alone in a process of their own.
@@ -18,6 +20,11 @@ fn alone(test: &str) -> bool {
         in_child(test, &[]);
     }
     is_child()
+}
+
+/// What is behind a stream's handle.
+fn find(stream: *mut c_void) -> Arc<Stream> {
+    stream::resolve_without_context(Handle::from_ptr(stream)).unwrap()
 }
 
 #[test]
@@ -135,7 +142,7 @@ fn destroying_by_force_drops_what_has_not_begun() {
     let sent = Sent(stream);
     // The call waits for the held task; this opens the gate once the call has dropped the others.
     launch(other, move || {
-        let found = aclnn_modulate::runtime::stream::find(sent.get()).unwrap();
+        let found = find(sent.get());
         while found.aborts() == 0 {
             std::thread::yield_now();
         }
@@ -165,7 +172,7 @@ fn aborting_drops_work_and_tells_who_waits() {
         expect(aclrtSetCurrentContext(context.get()), 0, "");
         aclrtSynchronizeStream(sent.get())
     });
-    let found = aclnn_modulate::runtime::stream::find(stream).unwrap();
+    let found = find(stream);
     while found.waiters() == 0 {
         std::thread::yield_now();
     }
@@ -187,6 +194,81 @@ fn aborting_drops_work_and_tells_who_waits() {
     });
     expect(aclrtSynchronizeStream(stream), 0, "");
     assert_eq!(done.load(Ordering::SeqCst), 1);
+}
+
+/// One thread queues and aborts, others queue meanwhile: what was queued before an abort either ran before the abort
+/// returned, or never runs; what runs runs once, in the order of its thread; and the log says how often work was dropped.
+#[test]
+fn aborting_races_with_launching() {
+    const TEST: &str = "aborting_races_with_launching";
+    const ROUNDS: usize = 200;
+    if !is_child() {
+        let (_, log) = in_child(TEST, &[("ASCEND_GLOBAL_LOG_LEVEL", "1")]);
+        let drops: Vec<&str> =
+            log.lines().filter(|line| line.contains("tasks that had not begun") && line.contains("[Info]")).collect();
+        assert_eq!(drops.len(), ROUNDS, "each abort leaves a line");
+        // Where the gate held the stream, everything behind it was dropped: the three at least.
+        let count = |line: &str| line.split("dropped ").nth(1)?.split(' ').next()?.parse::<usize>().ok();
+        assert!(drops.iter().step_by(2).all(|line| count(line).is_some_and(|count| count >= 3)), "{drops:?}");
+        return;
+    }
+    set_device();
+    let stream = create_stream();
+    let mut context = null_mut();
+    // SAFETY: `context` is writable.
+    expect(unsafe { aclrtGetCurrentContext(&mut context) }, 0, "");
+    let found = find(stream);
+    let stop = Arc::new(AtomicBool::new(false));
+    let others: Vec<_> = (0..2)
+        .map(|_| {
+            let (context, stream, stop) = (Sent(context), Sent(stream), stop.clone());
+            std::thread::spawn(move || {
+                expect(aclrtSetCurrentContext(context.get()), 0, "");
+                let latest = Arc::new(AtomicUsize::new(0));
+                let mut number = 0;
+                while !stop.load(Ordering::Relaxed) {
+                    number += 1;
+                    let latest = latest.clone();
+                    launch(stream.get(), move || assert!(latest.swap(number, Ordering::Relaxed) < number));
+                    // Not further ahead than the stream can follow.
+                    let synchronized = aclrtSynchronizeStream(stream.get());
+                    assert!(synchronized == 0 || synchronized == 107023, "{synchronized}: {}", message());
+                    message();
+                }
+            })
+        })
+        .collect();
+    let over = Arc::new(AtomicUsize::new(0));
+    for round in 1..=ROUNDS {
+        // In every second round the stream stands before a gate, so that there is something to drop; in the others the
+        // abort meets it wherever it is.
+        let gate = (round % 2 == 1).then(|| hold(stream));
+        for _ in 0..3 {
+            let over = over.clone();
+            launch(stream, move || assert!(over.load(Ordering::SeqCst) < round, "it ran after its abort"));
+        }
+        std::thread::scope(|scope| {
+            let before = found.aborts();
+            let (context, stream) = (Sent(context), Sent(stream));
+            let aborting = scope.spawn(move || {
+                expect(aclrtSetCurrentContext(context.get()), 0, "");
+                expect(aclrtStreamAbort(stream.get()), 0, "");
+            });
+            if let Some(gate) = gate {
+                while found.aborts() == before {
+                    std::thread::yield_now();
+                }
+                gate.open();
+            }
+            aborting.join().unwrap();
+        });
+        over.store(round, Ordering::SeqCst);
+    }
+    stop.store(true, Ordering::Relaxed);
+    others.into_iter().for_each(|other| other.join().unwrap());
+    expect(aclrtSynchronizeStream(stream), 0, "");
+    assert_eq!(query(stream), 0);
+    expect(aclrtDestroyStream(stream), 0, "");
 }
 
 #[test]

@@ -50,8 +50,6 @@ ACL_FUNC_VISIBILITY float aclFloat16ToFloat(aclFloat16 value);
  */
 ACL_FUNC_VISIBILITY const char *aclrtGetSocName(void);
 
-extern void aclcpu_app_log_shim(void);
-
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

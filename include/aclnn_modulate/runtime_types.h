@@ -10,29 +10,29 @@
 #include "../acl/acl_base_rt.h"
 
 /* The version of the interface that these headers describe. */
-#define ACL_MAJOR_VERSION 1
-#define ACL_MINOR_VERSION 17
-#define ACL_PATCH_VERSION 0
+#define ACL_MAJOR_VERSION 1 /**< grows with incompatible changes of the interface */
+#define ACL_MINOR_VERSION 17 /**< grows with additions to the interface */
+#define ACL_PATCH_VERSION 0 /**< grows with corrections of the interface */
 
 /* Flags of aclrtCreateStreamWithConfig. */
-#define ACL_STREAM_FAST_LAUNCH 1U
-#define ACL_STREAM_FAST_SYNC 2U
-#define ACL_STREAM_PERSISTENT 4U
-#define ACL_STREAM_HUGE 8U
-#define ACL_STREAM_CPU_SCHEDULE 16U
-#define ACL_STREAM_DEVICE_USE_ONLY 32U
+#define ACL_STREAM_FAST_LAUNCH 1U /**< kept, without effect */
+#define ACL_STREAM_FAST_SYNC 2U /**< kept, without effect */
+#define ACL_STREAM_PERSISTENT 4U /**< kept, without effect */
+#define ACL_STREAM_HUGE 8U /**< kept, without effect */
+#define ACL_STREAM_CPU_SCHEDULE 16U /**< kept, without effect */
+#define ACL_STREAM_DEVICE_USE_ONLY 32U /**< kept, without effect */
 
 /* Failure modes of aclrtSetStreamFailureMode. */
-#define ACL_CONTINUE_ON_FAILURE 0U
-#define ACL_STOP_ON_FAILURE 1U
+#define ACL_CONTINUE_ON_FAILURE 0U /**< later tasks run */
+#define ACL_STOP_ON_FAILURE 1U /**< later tasks are dropped until the failure was reported */
 
 /* Flags of aclrtCreateEventWithFlag and aclrtCreateEventExWithFlag. */
-#define ACL_EVENT_SYNC 1U
-#define ACL_EVENT_CAPTURE_STREAM_PROGRESS 2U
-#define ACL_EVENT_TIME_LINE 8U
-#define ACL_EVENT_DEVICE_USE_ONLY 16U
-#define ACL_EVENT_EXTERNAL 32U
-#define ACL_EVENT_IPC 64U
+#define ACL_EVENT_SYNC 1U /**< streams may wait for the event, and it may be reset */
+#define ACL_EVENT_CAPTURE_STREAM_PROGRESS 2U /**< kept, without effect */
+#define ACL_EVENT_TIME_LINE 8U /**< the event takes time stamps */
+#define ACL_EVENT_DEVICE_USE_ONLY 16U /**< kept, without effect */
+#define ACL_EVENT_EXTERNAL 32U /**< kept, without effect */
+#define ACL_EVENT_IPC 64U /**< kept, without effect */
 
 /** What kind of pages an allocation asks for. Every number is accepted. */
 typedef enum aclrtMemMallocPolicy {
@@ -164,42 +164,42 @@ typedef enum aclrtDeviceStatus {
 /** Where a piece of memory lives. */
 typedef struct aclrtMemLocation {
     uint32_t id; /**< number of the device, where there is one */
-    aclrtMemLocationType type;
+    aclrtMemLocationType type; /**< which side */
 } aclrtMemLocation;
 
 /** What aclrtPointerGetAttributes tells about an address. */
 typedef struct aclrtPtrAttributes {
-    aclrtMemLocation location;
-    uint32_t pageSize;
-    uint32_t rsv[4];
+    aclrtMemLocation location; /**< where it lives */
+    uint32_t pageSize;         /**< bytes in one of its pages */
+    uint32_t rsv[4];           /**< 0 */
 } aclrtPtrAttributes;
 
 /** One range of faulty memory. */
 typedef struct aclrtMemUceInfo {
-    void *addr;
-    size_t len;
-    size_t reserved[14];
+    void *addr;          /**< its start */
+    size_t len;          /**< its bytes */
+    size_t reserved[14]; /**< 0 */
 } aclrtMemUceInfo;
 
 /** The ranges of faulty memory of a device: the first arraySize entries are meant. */
 typedef struct aclrtMemUceInfoArray {
-    size_t arraySize;
-    aclrtMemUceInfo memUceInfoArray[20];
+    size_t arraySize;                    /**< how many entries count */
+    aclrtMemUceInfo memUceInfoArray[20]; /**< the ranges */
 } aclrtMemUceInfoArray;
 
 /** The details of a fault, by its kind. */
 typedef union aclrtErrorInfoDetail {
-    aclrtMemUceInfoArray uceInfo;
-    aclrtAicoreErrorType aicoreErrType;
+    aclrtMemUceInfoArray uceInfo;       /**< of ACL_RT_ERROR_MEMORY */
+    aclrtAicoreErrorType aicoreErrType; /**< of ACL_RT_ERROR_AICORE */
 } aclrtErrorInfoDetail;
 
 /** What aclrtGetErrorVerbose tells about a device. */
 typedef struct aclrtErrorInfo {
-    uint8_t tryRepair;
-    uint8_t hasDetail;
-    uint8_t reserved[2];
-    aclrtErrorType errorType;
-    aclrtErrorInfoDetail detail;
+    uint8_t tryRepair;           /**< whether a repair can be tried */
+    uint8_t hasDetail;           /**< whether detail is filled in */
+    uint8_t reserved[2];         /**< 0 */
+    aclrtErrorType errorType;    /**< the kind of the fault */
+    aclrtErrorInfoDetail detail; /**< more about it */
 } aclrtErrorInfo;
 
 /** A function that aclrtLaunchCallback runs on the thread that serves the stream's callbacks. */

@@ -7,6 +7,7 @@
 #define ACLNNOP_ACLNN_UTIL_H
 
 #if defined(__GNUC__)
+/** Marks a function of an operator. */
 #define ACLNN_API __attribute__((visibility("default")))
 #else
 #define ACLNN_API

@@ -60,6 +60,8 @@ pub extern "C" fn aclAppLog() {
     naked_asm!("b {}", sym aclcpu_app_log_shim);
 }
 
+#[expect(unused_doc_comments, reason = "it is for cbindgen: the headers are not to declare this one")]
+/// cbindgen:ignore
 unsafe extern "C" {
     fn aclcpu_app_log_shim();
 }

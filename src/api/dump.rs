@@ -6,7 +6,7 @@ use super::types::{aclTensor, aclnnStatus, aclrtStream};
 use super::{guard, ptr};
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use crate::runtime::{context, dump};
+use crate::runtime::{dump, stream};
 
 /// Writes an operator's tensors to files once the stream gets there, if dumping is on: if the file given to aclInit has a
 /// key dump.dump_path, a directory; dump.dump_mode is input, output (as without it) or all. Otherwise nothing is written.
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn aclDumpOpTensors(
             // SAFETY: the caller's promise.
             let tensors = unsafe { ptr::array(tensors.cast_const(), count as u64, "tensors") }?;
             let handles: Vec<_> = tensors.into_iter().map(|tensor| Handle::from_ptr(tensor)).collect();
-            let stream = context::resolve_stream(stream)?;
+            let stream = stream::resolve(Handle::from_ptr(stream))?;
             // SAFETY: the caller's promise.
             unsafe { dump::queue((&op_type, &op_name), &handles, inputTensorNum, &stream) }
         },

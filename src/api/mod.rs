@@ -15,6 +15,8 @@
 
 // Parameters carry the vendor's names, so that the generated headers do.
 #![allow(non_snake_case)]
+// Their comments are written for the headers and doxygen, where [in] and [B, L, D] are no links.
+#![allow(rustdoc::broken_intra_doc_links)]
 
 pub mod base;
 pub mod dump;

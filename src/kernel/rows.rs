@@ -218,6 +218,7 @@ pub(crate) unsafe fn pass<L: Lanes, const INPUT: bool, const ROWS: usize, const 
 }
 
 /// One block of columns of `ROWS` rows: everything is read before anything is written.
+#[expect(clippy::needless_range_loop, reason = "rows and steps index the tensors too")]
 #[inline(always)]
 unsafe fn block<L: Lanes, const INPUT: bool, const ROWS: usize, const FIRST: bool, const LAST: bool>(
     group: &Group,

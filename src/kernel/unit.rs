@@ -241,8 +241,8 @@ unsafe fn round_block<L: Lanes>(sums: [L::Sums; MAX_STEPS], to: Grid, columns: u
     let base = line.or::<L>(to, columns);
     // SAFETY: the caller's columns, or the line.
     unsafe {
-        for u in 0..L::STEPS {
-            L::round_sums(sums[u], base.add(u * L::N * L::SIZE));
+        for (u, sums) in sums.into_iter().enumerate().take(L::STEPS) {
+            L::round_sums(sums, base.add(u * L::N * L::SIZE));
         }
         line.write::<L>(base, to, columns);
     }

@@ -4,9 +4,7 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::{Arc, OnceLock};
 
-use super::stream::Stream;
 use super::{device, event, fork, stream};
-use crate::api::types::aclrtStream;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Kind, Table};
 use crate::sync::Mutex;
@@ -222,11 +220,6 @@ pub fn current() -> Result<Arc<Context>> {
 /// Refuses where this thread has no current context.
 pub fn require() -> Result<()> {
     with_current(|_| Ok(()))
-}
-
-/// The stream that a launch goes to: NULL is the current context's default stream, any other has to belong to it.
-pub fn resolve_stream(stream: aclrtStream) -> Result<Arc<Stream>> {
-    stream::resolve(Handle::from_ptr(stream))
 }
 
 /// Keeps the table as it is until a fork is over.

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # run.sh CASE STAGE WORK: builds and runs a stranger's program against the installed tree STAGE, in the way that CASE
-# names, below the new directory WORK. Ends with 77 where a tool for that way is missing.
+# names, below the new directory WORK. Ends with 77 where a tool for that way is missing. kept_binary_runs takes the program
+# that kept_binary_is_made has left in its own directory.
 set -euo pipefail
 
 case=$1 stage=$2 work=$3
@@ -10,6 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
 program=$here/../link/linked.c
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$source/Cargo.toml" | head -n 1)
+major=${version%%.*}
 cc=${CC:-cc}
 
 rm -rf "$work"
@@ -26,6 +28,17 @@ by_cmake() { # PROJECT OPTION...
         return 1
     }
     "$work/build/stranger"
+}
+
+# A library with this name for the loader that has all functions, whose answer is always 1.
+stand_in() { # SONAME FILE
+    sed 's/.*/int &(void) { return 1; }/' "$source/exports.txt" >"$work/stand_in.c"
+    "$cc" -w -shared -fPIC "$work/stand_in.c" -o "$2" -Wl,-soname,"$1"
+}
+
+# What a program or library records in its dynamic section under TAG.
+recorded() { # TAG FILE
+    readelf -dW "$2" | sed -n "s/.*($1).*\[\(.*\)\]/\1/p"
 }
 
 # With nothing but what set_env.sh says.
@@ -51,6 +64,20 @@ add_subdirectory)
     by_cmake subdirectory -DSOURCE="$source" ${CARGO_TARGET:+-DACLNN_MODULATE_CARGO_DIR="$CARGO_TARGET"}
     cmake --install "$work/build" --prefix "$work/installed" >"$work/log"
     [ -e "$work/installed/lib64/libascendcl.so" ] && [ -e "$work/installed/include/acl/acl.h" ]
+    ;;
+top_level)
+    # Built and installed with nothing but CMake, then used by a stranger. What would be tested by ctest is listed only: this
+    # is one of those tests.
+    cmake -S "$source" -B "$work/ours" ${CARGO_TARGET:+-DACLNN_MODULATE_CARGO_DIR="$CARGO_TARGET"} >"$work/log" 2>&1 &&
+        cmake --build "$work/ours" >>"$work/log" 2>&1 &&
+        ctest --test-dir "$work/ours" --show-only >"$work/tests" &&
+        cmake --install "$work/ours" --prefix "$work/installed here" >>"$work/log" 2>&1 || {
+        cat "$work/log"
+        exit 1
+    }
+    grep -q ': rust$' "$work/tests" && grep -q ': c$' "$work/tests"
+    by_cmake package -DCMAKE_PREFIX_PATH="$work/installed here"
+    by_environment sh "$work/installed here"
     ;;
 pkg_config)
     command -v pkg-config >/dev/null || { echo "skipped: no pkg-config here"; exit 77; }
@@ -81,14 +108,58 @@ relocated_package)
 old_binary)
     # An executable that was linked with another library of these names runs with ours through LD_LIBRARY_PATH.
     for name in ascendcl nnopbase opapi_nn; do
-        echo "int aclInit(void);" >"$work/$name.c"
-        sed 's/.*/int &(void) { return 1; }/' "$source/exports.txt" >>"$work/$name.c"
-        "$cc" -w -shared -fPIC "$work/$name.c" -o "$work/lib$name.so" -Wl,-soname,lib$name.so
+        stand_in "lib$name.so" "$work/lib$name.so"
     done
     "$cc" "$program" -o "$work/stranger" -I"$stage/include" -L"$work" -lascendcl -lnnopbase -lopapi_nn
     # With the library it was linked with it fails: that is what the stand-in answers.
     if LD_LIBRARY_PATH=$work "$work/stranger"; then exit 1; fi
     LD_LIBRARY_PATH=$stage/lib64 "$work/stranger"
+    ;;
+kept_binary_is_made)
+    # Compiled and linked once, in a tree that has a stand-in for the library, and that is gone afterwards. It makes the
+    # calls of the vendor's samples, and refers to every function there is.
+    stand_in "libaclnn_modulate.so.$major" "$work/libaclnn_modulate.so"
+    "$source/scripts/install.sh" "$work/libaclnn_modulate.so" "$version" "$work/first"
+    {
+        echo '#include "acl/acl.h"'
+        echo '#include "aclnnop/aclnn_modulate_backward.h"'
+        echo 'void (*every_function[])(void) = {'
+        sed 's/.*/    (void (*)(void))&,/' "$source/exports.txt"
+        echo '};'
+    } >"$work/every.c"
+    "$cc" -std=c11 -D_GNU_SOURCE -O1 -ffp-contract=off -I"$work/first/include" -I"$here/.." "$here/../flows.c" "$work/every.c" \
+        -o "$work/kept" -L"$work/first/lib64" -lascendcl -lnnopbase -lopapi_nn -lm -lpthread -Wl,-z,now
+    recorded NEEDED "$work/kept" | grep -qx "libaclnn_modulate.so.$major"
+    [ -z "$(recorded RPATH "$work/kept")$(recorded RUNPATH "$work/kept")" ]
+    if LD_LIBRARY_PATH=$work/first/lib64 "$work/kept" 2>"$work/log"; then
+        echo "it passed with the stand-in"
+        exit 1
+    fi
+    rm -rf "$work/first" "$work"/*.so "$work"/*.c
+    # Without any library it doesn't even start.
+    if "$work/kept" 2>"$work/log"; then exit 1; fi
+    grep -q "libaclnn_modulate.so.$major: cannot open" "$work/log"
+    ;;
+kept_binary_runs)
+    kept=$(dirname "$work")/consumer_kept_binary_is_made/kept
+    "$source/scripts/install.sh" "$(readlink -f "$stage/lib64/libaclnn_modulate.so")" "$version" "$work/later"
+    export LD_LIBRARY_PATH=$work/later/lib64
+    LD_TRACE_LOADED_OBJECTS=1 "$kept" >"$work/log"
+    grep "aclnn_modulate" "$work/log" | grep -q "=> $work/later/lib64/libaclnn_modulate.so.$major "
+    "$kept"
+    ;;
+soname)
+    # What the README says about versions.
+    soname=$(recorded SONAME "$stage/lib64/libaclnn_modulate.so")
+    [ "$soname" = "libaclnn_modulate.so.$major" ]
+    grep -q "SONAME carries the major version (\`$soname\`)" "$source/README.md"
+    [ "$(readlink "$stage/lib64/$soname")" = "libaclnn_modulate.so.$version" ]
+    # A program of another major version does not run with this one by mistake.
+    other=libaclnn_modulate.so.$((major + 1))
+    stand_in "$other" "$work/libascendcl.so"
+    "$cc" "$program" -o "$work/stranger" -I"$stage/include" -L"$work" -lascendcl
+    if LD_LIBRARY_PATH=$stage/lib64 "$work/stranger" 2>"$work/log"; then exit 1; fi
+    grep -q "$other: cannot open" "$work/log"
     ;;
 uninstall)
     mkdir -p "$work/prefix/include/acl" "$work/prefix/lib64"

@@ -6,9 +6,9 @@ use std::time::Instant;
 use super::queue::{Entry, State};
 use super::{Stream, inside};
 use crate::error::{Error, Result};
-use crate::runtime::check;
 use crate::runtime::gate::spin_until;
 use crate::runtime::memory::Kept;
+use crate::runtime::{check, log};
 
 impl Stream {
     /// Waits for everything that is queued now, and takes the failure that the stream kept.
@@ -100,6 +100,8 @@ impl Stream {
         self.queue.aborts.fetch_add(1, Ordering::AcqRel);
         let awaited = state.awaited.clone();
         self.settle(state);
+        let count = dropped.len();
+        log::info(format_args!("stream {}: dropped {count} tasks that had not begun", self.id));
         if let Some(record) = awaited {
             record.nudge();
         }

@@ -4,6 +4,8 @@ mod control;
 mod inside;
 mod queue;
 mod task;
+#[cfg(test)]
+mod tests;
 mod worker;
 
 use std::sync::atomic::{AtomicI32, Ordering, fence};
@@ -16,7 +18,6 @@ pub use task::{HostFunc, Task, Uses, Work};
 use super::context::{self, Context};
 use super::memory::Kept;
 use super::{callback, device, fork};
-use crate::api::types::aclrtStream;
 use crate::epoch::{self, Guard};
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Kind, Live, Table};
@@ -134,19 +135,15 @@ fn enter(context: Handle, device: i32, config: Config, is_default: bool) -> Resu
     });
     let handle =
         handle.ok_or_else(|| Error::OutOfStreams("the process has all the streams that it can have".into()))?;
-    find_handle(handle)
+    find(handle)
 }
 
-/// The stream that a caller names with something else than NULL, of whatever context.
-pub fn find(stream: aclrtStream) -> Result<Arc<Stream>> {
-    find_handle(Handle::from_ptr(stream))
-}
-
-fn find_handle(handle: Handle) -> Result<Arc<Stream>> {
+/// The live stream with this handle, of whatever context.
+fn find(handle: Handle) -> Result<Arc<Stream>> {
     find_under(handle, &epoch::pin()).map(|stream| stream.clone())
 }
 
-/// As [`find_handle`], without counting the stream's users, which would write what other threads' look-ups read.
+/// As [`find`], without counting the stream's users, which would write what other threads' look-ups read.
 #[inline]
 fn find_under(handle: Handle, guard: &Guard) -> Result<Live<'_, Arc<Stream>>> {
     STREAMS
@@ -210,7 +207,7 @@ pub fn synchronize(handle: Handle) -> Result<()> {
 
 /// The stream that only its number is asked of: an explicit one needs no context.
 pub fn resolve_without_context(handle: Handle) -> Result<Arc<Stream>> {
-    if handle.is_null() { resolve(handle) } else { find_handle(handle) }
+    if handle.is_null() { resolve(handle) } else { find(handle) }
 }
 
 /// Ends a stream of the current context: waits for what is queued, or (`force`) drops what has not begun.
@@ -267,7 +264,7 @@ pub(super) fn end_all_of(context: &Context) -> Result<()> {
 /// Refuses what would wait for all streams that `wanted` accepts, from inside a callback on one of them.
 pub(super) fn refuse_inside(what: &str, wanted: impl Fn(&Stream) -> bool) -> Result<()> {
     let inside = inside();
-    if inside.is_null() || !find_handle(inside).is_ok_and(|stream| wanted(&stream)) {
+    if inside.is_null() || !find(inside).is_ok_and(|stream| wanted(&stream)) {
         return Ok(());
     }
     Err(Error::WouldDeadlock(format!("{what} would wait for the stream whose callback this call comes from")))

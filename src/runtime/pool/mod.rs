@@ -1,0 +1,152 @@
+//! Helpers that all streams share: a launching thread cuts its work into units, and helpers take some of them off it.
+//!
+//! ```text
+//! launcher: claim a seat, post the job there, wake helpers
+//!           take units by an atomic counter until none is left
+//!           close the seat to newcomers, wait for the helpers that have joined, free the seat
+//! helper:   look for an open seat, join it, take units until none is left, leave; nothing to do: spin briefly, then sleep
+//! ```
+//!
+//! - The launcher works too, and never waits for a helper that has not begun: with all helpers busy or asleep it simply does
+//!   everything itself.
+//! - Seats are part of the pool and live for ever, so a helper that comes late looks at a closed seat, not at freed memory.
+//! - A helper joins a job only while fewer threads compute than the job may use. Several launchers at a time thus have few or
+//!   no helpers: they are the threads.
+//! - Helpers start with the first job that wants them. A forked child has none: it finds another process's pool and starts
+//!   afresh.
+//! - A unit's panic is caught, ends the job early, and goes on in the launcher.
+
+mod bell;
+mod futex;
+mod primitives;
+mod seat;
+#[cfg(test)]
+mod tests;
+
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+use crate::kernel::Scratch;
+use crate::runtime::log;
+use crate::sync::Mutex;
+use bell::Bell;
+use seat::{Job, Seat};
+
+/// What a job does for each of its units.
+pub type Body<'a> = &'a (dyn Fn(usize, &mut Scratch) + Sync + 'a);
+
+/// Jobs that can be posted at a time; further launchers work alone.
+const SEATS: usize = 64;
+/// Most helpers that ever start.
+const MAX_HELPERS: usize = 1023;
+
+/// Runs `body` for every unit below `units`, in any order, on up to `threads` threads, the calling one included; returns
+/// when all are done. A panic in a unit goes on here; units that no thread has begun by then are left out.
+pub fn run(units: usize, threads: usize, body: Body<'_>) {
+    let helpers = threads.min(units).saturating_sub(1).min(MAX_HELPERS);
+    if helpers == 0 {
+        return Scratch::with(|scratch| (0..units).for_each(|unit| body(unit, scratch)));
+    }
+    Pool::current().run(units, helpers, body);
+}
+
+struct Pool {
+    /// The process that the helpers belong to.
+    process: u32,
+    seats: [Seat<Body<'static>>; SEATS],
+    /// Rings for every job.
+    bell: Bell,
+    /// Threads that compute for a job: launchers and helpers.
+    working: AtomicUsize,
+    /// Helpers that were started, or were tried.
+    helpers: Mutex<usize>,
+}
+
+impl Pool {
+    /// This process's pool.
+    fn current() -> &'static Self {
+        static CURRENT: AtomicPtr<Pool> = AtomicPtr::new(std::ptr::null_mut());
+        let process = std::process::id();
+        let mut found = CURRENT.load(Ordering::Acquire);
+        loop {
+            // SAFETY: a pool that was stored here is never freed.
+            if let Some(pool) = unsafe { found.as_ref() }
+                && pool.process == process
+            {
+                return pool;
+            }
+            // The first job of this process. A parent's pool, if it is one, stays as the fork left it, locks and all.
+            let fresh = Box::into_raw(Box::new(Self::new(process)));
+            match CURRENT.compare_exchange(found, fresh, Ordering::AcqRel, Ordering::Acquire) {
+                // SAFETY: just made, and never freed from here on.
+                Ok(_) => return unsafe { &*fresh },
+                Err(other) => {
+                    // SAFETY: just made, and nobody has seen it.
+                    drop(unsafe { Box::from_raw(fresh) });
+                    found = other;
+                }
+            }
+        }
+    }
+
+    fn new(process: u32) -> Self {
+        Self {
+            process,
+            seats: std::array::from_fn(|_| Seat::new()),
+            bell: Bell::new(),
+            working: AtomicUsize::new(0),
+            helpers: Mutex::new(0),
+        }
+    }
+
+    fn run(&'static self, units: usize, helpers: usize, body: Body<'_>) {
+        self.start_helpers(helpers);
+        let Some(seat) = self.seats.iter().find(|seat| seat.claim()) else {
+            return Scratch::with(|scratch| (0..units).for_each(|unit| body(unit, scratch)));
+        };
+        self.working.fetch_add(1, Ordering::AcqRel);
+        // SAFETY: only the lifetime changes. The seat is closed and all helpers have left before this function returns, by
+        // panic too: nothing between here and `close` panics, as the body's panics are caught.
+        let body = unsafe { std::mem::transmute::<Body<'_>, Body<'static>>(body) };
+        seat.open(Job { units, threads: helpers + 1, body });
+        self.bell.ring(helpers);
+        Scratch::with(|scratch| seat.work(|body, unit| body(unit, scratch)));
+        seat.close();
+        let panic = seat.take_panic();
+        seat.free();
+        if self.working.fetch_sub(1, Ordering::AcqRel) > 1 {
+            // Others are at work, and while this job's threads were too, helpers may have found enough of them: look again.
+            self.bell.ring(helpers);
+        }
+        if let Some(panic) = panic {
+            resume_unwind(panic);
+        }
+    }
+
+    fn start_helpers(&'static self, wanted: usize) {
+        let mut started = self.helpers.lock();
+        while *started < wanted {
+            // A thread that can't be had is not asked for again: launchers do the work.
+            *started += 1;
+            let name = format!("aclcpu-pool-{}", *started);
+            if let Err(error) = std::thread::Builder::new().name(name).spawn(|| self.help()) {
+                log::warning(format_args!("no helper thread for kernels: {error}"));
+            }
+        }
+    }
+
+    /// What a helper does all its life.
+    fn help(&self) {
+        let mut scratch = Scratch::new();
+        let mut rings = self.bell.rings();
+        loop {
+            while self.help_once(&mut scratch) {}
+            rings = self.bell.wait(rings);
+        }
+    }
+
+    /// Helps with one job; false where there is none.
+    fn help_once(&self, scratch: &mut Scratch) -> bool {
+        self.seats.iter().any(|seat| seat.help(&self.working, |body, unit| body(unit, scratch)))
+    }
+}

@@ -1,0 +1,71 @@
+//! What needs a stream's insides: orders of steps that no caller can bring about at will.
+
+use std::ffi::c_void;
+use std::time::Duration;
+
+use super::queue::Worker;
+use super::*;
+use crate::runtime::event::{self, Flavor};
+
+/// A stream without a worker thread: the test takes the worker's steps.
+fn by_hand() -> Arc<Stream> {
+    let stream = resolve(create(Config::default()).unwrap()).unwrap();
+    stream.queue.lock().worker = Worker::Awake;
+    stream
+}
+
+fn end(stream: &Stream) {
+    stream.queue.lock().worker = Worker::None;
+    destroy_handle(stream.handle, true).unwrap();
+}
+
+/// Too large to run inside the launching call.
+fn queue_something(stream: &Stream) {
+    unsafe extern "C" fn nothing(_: *mut c_void) {}
+    // SAFETY: the function takes any argument, on any thread.
+    let function = unsafe { HostFunc::new(nothing, std::ptr::null_mut()) };
+    stream.submit(Task::without_memory(Work::HostFunc(function)), || Ok(())).unwrap();
+}
+
+/// The worker has taken the task, an abort comes, and only then does the task begin to wait: for an event that never happens,
+/// so nobody but the abort ends it. The same with the abort before the worker has looked at the queue.
+#[test]
+fn an_abort_between_a_tasks_start_and_its_wait_is_not_lost() {
+    let context = context::create_explicit(0).unwrap();
+    let (stuck, stream) = (by_hand(), by_hand());
+    let event = event::create(Flavor::Plain).unwrap();
+    let found = event::find(event, "event").unwrap();
+    queue_something(&stuck);
+    found.record(stuck.handle).unwrap();
+    // Far beyond what the test takes: a lost abort ends as a failure of the stream.
+    found.wait_on(stream.handle, Some(Duration::from_secs(20))).unwrap();
+    queue_something(&stream);
+
+    let (entry, aborts) = {
+        let mut state = stream.queue.lock();
+        (state.begin().unwrap(), stream.queue.aborts())
+    };
+    std::thread::scope(|scope| {
+        let aborting = scope.spawn(|| stream.abort());
+        while stream.aborts() == 0 {
+            std::thread::yield_now();
+        }
+        // It waits for the task that has begun.
+        assert!(!stream.is_idle());
+        stream.run(entry, aborts);
+        aborting.join().unwrap().unwrap();
+    });
+    assert!(stream.is_idle());
+    stream.synchronize(None).unwrap();
+
+    // Nothing has begun: there is nothing left to wait for.
+    found.wait_on(stream.handle, None).unwrap();
+    stream.abort().unwrap();
+    assert!(stream.queue.lock().begin().is_none());
+    assert_eq!(stream.aborts(), 2);
+
+    event::destroy(event).unwrap();
+    end(&stream);
+    end(&stuck);
+    context::destroy(context).unwrap();
+}
