@@ -2,6 +2,7 @@
 
 use std::arch::x86_64::*;
 
+use super::at_once;
 use super::pack::{self, Grid};
 use super::plan::Plan;
 use super::rows::{self, Blocks, Group, Walk};

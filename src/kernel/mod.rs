@@ -4,11 +4,13 @@
 //!
 //! - `plan` cuts a problem into units that can run in any order;
 //! - `unit` runs one of them: it walks chunks and groups of rows; `source` gathers what is not contiguous (`pack`);
-//! - `rows` is the inner loop, over one group of rows; `narrow` puts groups side by side where rows are short;
+//! - `rows` is the inner loop, over one group of rows; `at_once` is the one for short rows and for few; `narrow` puts groups
+//!   side by side where rows are shorter than a line; `line` has what does not fill a line;
 //! - `vector` is what these need from an instruction set, and `scalar`, `avx2`, `avx512` and `neon` provide it; each
 //!   loop is compiled once for every one of them, and `dispatch` picks the copy for the CPU that `cpu` found;
 //! - `reference` is the operator in its plainest form.
 
+mod at_once;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -17,6 +19,7 @@ mod cpu;
 mod dispatch;
 pub mod element;
 mod fp_mode;
+mod line;
 mod narrow;
 #[cfg(target_arch = "aarch64")]
 mod neon;

@@ -13,9 +13,10 @@
 //! rows that are left: as a short group of the usual kind
 //! ```
 
+use super::line::copy_short;
 use super::pack::Grid;
 use super::plan::GROUP;
-use super::rows::{self, Blocks, Group, Writes};
+use super::rows::{Blocks, Group, Writes};
 use super::vector::{Lanes, Set};
 
 /// Columns of a tile: its three tensors fit into the nearest cache.
@@ -141,7 +142,7 @@ impl Tile {
                         let view = view.at(group * GROUP + row, 0);
                         let tile = tile.at(row, group * self.group_step);
                         let (from, to) = if GATHER { (view, tile) } else { (tile, view) };
-                        rows::copy_short(from, to, self.hidden * L::SIZE);
+                        copy_short(from, to, self.hidden * L::SIZE);
                     }
                 }
             } else {

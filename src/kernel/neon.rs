@@ -7,6 +7,7 @@
 use std::arch::aarch64::*;
 use std::arch::asm;
 
+use super::at_once;
 use super::pack::{self, Grid};
 use super::plan::Plan;
 use super::rows::{self, Blocks, Group, Walk};

@@ -33,12 +33,13 @@
 
 use std::mem::MaybeUninit;
 
+use super::line::{Buffers, stream_row};
 use super::pack::Grid;
 use super::plan::GROUP;
 use super::vector::{Lanes, MAX_STEPS, Set};
 
 /// How far ahead of the walk lines are asked for, in bytes of each tensor.
-const AHEAD: usize = 2048;
+pub(crate) const AHEAD: usize = 2048;
 /// Bytes of a page: what lies within one is a single stream to the prefetchers.
 const PAGE: usize = 4096;
 
@@ -280,273 +281,18 @@ unsafe fn block<L: Lanes, const INPUT: bool, const ROWS: usize, const FIRST: boo
 }
 
 /// Adds a group's sums to the accumulators of a step, or makes them these.
+///
+/// # Safety
+///
+/// The accumulators of a step.
 #[inline(always)]
-unsafe fn accumulate<L: Lanes>(accumulators: *mut f64, sums: L::Sums, fresh: bool) {
+pub(crate) unsafe fn accumulate<L: Lanes>(accumulators: *mut f64, sums: L::Sums, fresh: bool) {
     // SAFETY: the caller's.
     unsafe {
         if fresh {
             L::accumulate::<true>(accumulators, sums);
         } else {
             L::accumulate::<false>(accumulators, sums);
-        }
-    }
-}
-
-/// A group over all blocks, with its sums in registers.
-///
-/// # Safety
-///
-/// As for [`group`].
-#[inline(always)]
-pub(crate) unsafe fn at_once<L: Lanes, const INPUT: bool>(group: &Group, blocks: Blocks) {
-    // SAFETY: blocks and rows as the caller promises.
-    unsafe {
-        for index in 0..blocks.full {
-            let sums = block_at_once::<L, INPUT>(group, index);
-            accumulate_block::<L, INPUT>(group, index, sums);
-        }
-        if blocks.tail > 0 {
-            let sums = tail_at_once::<L, INPUT>(group, blocks);
-            accumulate_block::<L, INPUT>(group, blocks.full, sums);
-        }
-    }
-}
-
-#[inline(always)]
-unsafe fn accumulate_block<L: Lanes, const INPUT: bool>(group: &Group, index: usize, sums: [[L::Sums; MAX_STEPS]; 2]) {
-    for u in 0..L::STEPS {
-        let [of_products, of_plain] = group.accumulators.map(|sums| sums.wrapping_add(index * L::BLOCK + u * L::N));
-        // SAFETY: the group's accumulators.
-        unsafe {
-            if INPUT {
-                accumulate::<L>(of_products, sums[0][u], group.fresh);
-            }
-            accumulate::<L>(of_plain, sums[1][u], group.fresh);
-        }
-    }
-}
-
-/// All rows of a group in a full block of columns: writes grad_input and returns the sums of products and of grad_output.
-///
-/// # Safety
-///
-/// As for [`group`].
-#[inline(always)]
-pub(crate) unsafe fn block_at_once<L: Lanes, const INPUT: bool>(
-    group: &Group,
-    index: usize,
-) -> [[L::Sums; MAX_STEPS]; 2] {
-    let bytes = index * L::BLOCK * L::SIZE;
-    // SAFETY: the caller's block.
-    unsafe { full_block_at_once::<L, INPUT>(group, bytes, group.scale.add(bytes)) }
-}
-
-/// The same for the columns behind the full blocks.
-///
-/// # Safety
-///
-/// As for [`group`].
-#[inline(always)]
-pub(crate) unsafe fn tail_at_once<L: Lanes, const INPUT: bool>(
-    group: &Group,
-    blocks: Blocks,
-) -> [[L::Sums; MAX_STEPS]; 2] {
-    let column = blocks.full * L::BLOCK;
-    // SAFETY: the caller's block.
-    unsafe {
-        let grids = [group.grad_output, group.input, group.grad_input];
-        let mut buffers = Buffers::new();
-        let inner = buffers.gather::<L, INPUT>(grids, group.rows, column, blocks.tail);
-        let [grad_output, input, grad_input] = inner;
-        let inner = Group { grad_output, input, grad_input, writes: Writes::Plain, ..*group };
-        let sums = full_block_at_once::<L, INPUT>(&inner, 0, group.scale.add(column * L::SIZE));
-        Buffers::scatter::<L>(grad_input, group.grad_input, group.rows, column, blocks.tail);
-        sums
-    }
-}
-
-#[inline(always)]
-unsafe fn full_block_at_once<L: Lanes, const INPUT: bool>(
-    group: &Group,
-    offset: usize,
-    scale: *const u8,
-) -> [[L::Sums; MAX_STEPS]; 2] {
-    let step = L::N * L::SIZE;
-    let streams = group.writes == Writes::Streamed;
-    // SAFETY: the caller's block.
-    unsafe {
-        let mut factors = [L::load(scale); MAX_STEPS];
-        for (u, factor) in factors.iter_mut().enumerate().take(L::STEPS) {
-            *factor = L::load(scale.add(u * step));
-        }
-        let mut products = [L::no_sums(); MAX_STEPS];
-        let mut plain = [L::no_sums(); MAX_STEPS];
-        let mut g_row = group.grad_output.base.wrapping_add(offset);
-        let mut x_row = group.input.base.wrapping_add(offset);
-        let mut o_row = group.grad_input.base.wrapping_add(offset);
-        // The group's rows follow each other: its lines are asked for in their order.
-        let mut g_ahead = group.grad_output.base.wrapping_add(AHEAD + offset * group.rows);
-        let mut x_ahead = group.input.base.wrapping_add(AHEAD + offset * group.rows);
-        // This stays a loop: unrolled, the compiler hoists all rows' loads and runs out of registers.
-        for _ in 0..group.rows {
-            L::prefetch(g_ahead);
-            if INPUT {
-                L::prefetch(x_ahead);
-            }
-            for u in 0..L::STEPS {
-                let g = L::load(g_row.add(u * step));
-                if INPUT {
-                    products[u] = L::add_product(products[u], g, L::load(x_row.add(u * step)));
-                }
-                plain[u] = L::add(plain[u], g);
-                if !group.copies {
-                    L::put(o_row.add(u * step), L::round(L::product(g, factors[u])), streams);
-                }
-            }
-            if group.copies {
-                L::copy_block(g_row, o_row, streams);
-            }
-            g_ahead = g_ahead.wrapping_add(L::BLOCK * L::SIZE);
-            x_ahead = x_ahead.wrapping_add(L::BLOCK * L::SIZE);
-            g_row = g_row.wrapping_add(group.grad_output.row);
-            x_row = x_row.wrapping_add(group.input.row);
-            o_row = o_row.wrapping_add(group.grad_input.row);
-        }
-        [products, plain]
-    }
-}
-
-/// A row that is all there is of its columns: element by element, since a sum of one product is that product.
-///
-/// # Safety
-///
-/// As for [`group`]; the gradients have as many blocks, side by side.
-#[inline(always)]
-pub(crate) unsafe fn only_row<L: Lanes, const INPUT: bool>(
-    group: &Group,
-    blocks: usize,
-    gradients: [Option<*mut u8>; 2],
-) {
-    let step = L::N * L::SIZE;
-    let [g, x, o] = [group.grad_output, group.input, group.grad_input].map(|grid| grid.base);
-    let streams = group.writes == Writes::Streamed;
-    // SAFETY: the caller's blocks.
-    unsafe {
-        for at in (0..blocks * L::STEPS).map(|index| index * step) {
-            let values = L::load(g.add(at));
-            let products = if INPUT { L::round(L::product(values, L::load(x.add(at)))) } else { L::round(values) };
-            // Read before grad_scale or grad_shift may take its place.
-            let result = L::round(L::product(values, L::load(group.scale.add(at))));
-            if let (true, Some(to)) = (INPUT, gradients[0]) {
-                L::put(to.add(at), products, false);
-            }
-            if let Some(to) = gradients[1] {
-                // A sum, since that makes a signalling NaN quiet.
-                L::round_sums(L::add(L::no_sums(), values), to.add(at));
-            }
-            if !group.copies {
-                L::put(o.add(at), result, streams);
-            }
-        }
-        for at in (0..blocks).map(|index| index * L::BLOCK * L::SIZE).filter(|_| group.copies) {
-            L::copy_block(g.add(at), o.add(at), streams);
-        }
-    }
-}
-
-/// Lines for a block of up to eight rows of each tensor: nothing beyond a block's columns is touched in the tensors
-/// themselves.
-#[repr(C, align(64))]
-struct Buffers([[[MaybeUninit<u8>; 64]; GROUP]; 3]);
-
-impl Buffers {
-    #[inline(always)]
-    fn new() -> Self {
-        Self([[[MaybeUninit::uninit(); 64]; GROUP]; 3])
-    }
-
-    /// Rows of the three tensors with a block's columns brought here; the rest of each line is zero.
-    #[inline(always)]
-    unsafe fn gather<L: Lanes, const INPUT: bool>(
-        &mut self,
-        tensors: [Grid; 3],
-        rows: usize,
-        column: usize,
-        columns: usize,
-    ) -> [Grid; 3] {
-        let grids = self.0.each_mut().map(|rows| Grid { base: rows.as_mut_ptr().cast(), row: 64, column: L::SIZE });
-        for tensor in 0..1 + usize::from(INPUT) {
-            for row in 0..rows {
-                // SAFETY: the caller's columns and rows; a block's row is at most 64 bytes.
-                unsafe {
-                    let line = grids[tensor].at(row, 0);
-                    line.write_bytes(0, 64);
-                    copy_short(tensors[tensor].at(row, column), line, columns * L::SIZE);
-                }
-            }
-        }
-        grids
-    }
-
-    /// Brings what was computed to where it belongs.
-    #[inline(always)]
-    unsafe fn scatter<L: Lanes>(from: Grid, to: Grid, rows: usize, column: usize, columns: usize) {
-        for row in 0..rows {
-            // SAFETY: the caller's columns and rows.
-            unsafe { copy_short(from.at(row, 0), to.at(row, column), columns * L::SIZE) }
-        }
-    }
-}
-
-/// Copies a row of a tile past the caches: whole lines of `to`, and what is left at both ends through them.
-#[inline(always)]
-unsafe fn stream_row<L: Lanes>(from: *const u8, to: *mut u8, blocks: Blocks) {
-    const LINE: usize = 64;
-    let bytes = (blocks.full * L::BLOCK + blocks.tail) * L::SIZE;
-    let head = (LINE - to.addr() % LINE) % LINE;
-    // SAFETY: the caller's row.
-    unsafe {
-        if L::BLOCK * L::SIZE != LINE || bytes < head + LINE {
-            return std::ptr::copy_nonoverlapping(from, to, bytes);
-        }
-        copy_short(from, to, head);
-        let mut at = head;
-        while at + LINE <= bytes {
-            L::copy_block(from.add(at), to.add(at), true);
-            at += LINE;
-        }
-        copy_short(from.add(at), to.add(at), bytes - at);
-    }
-}
-
-/// Copies fewer than 64 bytes: the pieces that its binary digits name. A call of memcpy costs more.
-#[inline(always)]
-pub(crate) unsafe fn copy_short(from: *const u8, to: *mut u8, bytes: usize) {
-    let mut at = 0;
-    // SAFETY: the pieces add up to `bytes`.
-    unsafe {
-        if bytes & 32 != 0 {
-            std::ptr::copy_nonoverlapping(from, to, 32);
-            at = 32;
-        }
-        if bytes & 16 != 0 {
-            std::ptr::copy_nonoverlapping(from.add(at), to.add(at), 16);
-            at += 16;
-        }
-        if bytes & 8 != 0 {
-            std::ptr::copy_nonoverlapping(from.add(at), to.add(at), 8);
-            at += 8;
-        }
-        if bytes & 4 != 0 {
-            std::ptr::copy_nonoverlapping(from.add(at), to.add(at), 4);
-            at += 4;
-        }
-        if bytes & 2 != 0 {
-            std::ptr::copy_nonoverlapping(from.add(at), to.add(at), 2);
-            at += 2;
-        }
-        if bytes & 1 != 0 {
-            to.add(at).write(from.add(at).read());
         }
     }
 }

@@ -2,26 +2,22 @@
 //!
 //! ```text
 //! for each sample:
-//!     scale of the tile's columns -> scratch
 //!     for each chunk of 1024 rows:
-//!         chunk sums = nothing
-//!         for each group of 8 rows:                        (gathered into a tile first, where a view's columns are apart)
-//!             for each block of columns:                   (rows.rs)
-//!                 grad_input = grad_output * scale, group sums in registers
-//!                 chunk sums += group sums
+//!         for each group of 8 rows:                        (gathered into a tile first, where a view asks for it: source.rs)
+//!             grad_input = grad_output * scale             (rows.rs, at_once.rs)
+//!             chunk sums += group sums
 //!         sums += chunk sums                               (into the workspace, where L is split)
 //!     round sums -> grad_scale, grad_shift                 (by `reduce` in the end, where L is split)
 //! ```
 
-use std::mem::MaybeUninit;
-
+use super::line::Line;
 use super::narrow::Tile;
 use super::pack::{self, Grid};
 use super::plan::{CHUNK, GROUP, MAX_TILE, Plan};
 use super::rows::{self, Blocks, Group, Walk, Writes};
 use super::scratch::Scratch;
 use super::source::{self, Source};
-use super::vector::{Lanes, MAX_STEPS, Set};
+use super::vector::{Lanes, Set};
 use super::{ModulateBackward, View2};
 
 /// Columns that a tile's arrays have room for: the largest tile in whole blocks. Not a multiple of a page of sums: arrays
@@ -191,63 +187,6 @@ pub(crate) unsafe fn reduce<L: Lanes>(plan: &Plan, scratch: &mut Scratch) {
     }
 }
 
-/// A group that is all there is of its columns: its sums go from the registers to the rows of the gradients that are wanted.
-///
-/// # Safety
-///
-/// As for [`rows::group`]; the rows have the blocks' columns.
-#[inline(always)]
-pub(crate) unsafe fn only_group<L: Lanes, const INPUT: bool>(
-    group: &Group,
-    blocks: Blocks,
-    [grad_scale, grad_shift]: [Option<Grid>; 2],
-) {
-    // SAFETY: the caller's group and rows.
-    unsafe {
-        let adjacent = |row: Option<Grid>| row.is_none_or(|row| row.column == L::SIZE);
-        if group.rows == 1 && blocks.tail == 0 && adjacent(grad_scale) && adjacent(grad_shift) {
-            return rows::only_row::<L, INPUT>(
-                group,
-                blocks.full,
-                [grad_scale, grad_shift].map(|row| row.map(|row| row.base)),
-            );
-        }
-        for index in 0..blocks.full {
-            let [products, plain] = rows::block_at_once::<L, INPUT>(group, index);
-            if let Some(row) = grad_scale {
-                round_block::<L>(products, row.right(index * L::BLOCK), L::BLOCK);
-            }
-            if let Some(row) = grad_shift {
-                round_block::<L>(plain, row.right(index * L::BLOCK), L::BLOCK);
-            }
-        }
-        if blocks.tail > 0 {
-            let [products, plain] = rows::tail_at_once::<L, INPUT>(group, blocks);
-            let column = blocks.full * L::BLOCK;
-            if let Some(row) = grad_scale {
-                round_block::<L>(products, row.right(column), blocks.tail);
-            }
-            if let Some(row) = grad_shift {
-                round_block::<L>(plain, row.right(column), blocks.tail);
-            }
-        }
-    }
-}
-
-/// Rounds a block's sums and writes them.
-#[inline(always)]
-unsafe fn round_block<L: Lanes>(sums: [L::Sums; MAX_STEPS], to: Grid, columns: usize) {
-    let mut line = Line::new();
-    let base = line.or::<L>(to, columns);
-    // SAFETY: the caller's columns, or the line.
-    unsafe {
-        for (u, sums) in sums.into_iter().enumerate().take(L::STEPS) {
-            L::round_sums(sums, base.add(u * L::N * L::SIZE));
-        }
-        line.write::<L>(base, to, columns);
-    }
-}
-
 /// The gradients that are wanted: 0 is grad_scale, 1 is grad_shift.
 #[inline(always)]
 fn gradients(problem: &ModulateBackward) -> std::ops::Range<usize> {
@@ -357,33 +296,6 @@ unsafe fn finish<L: Lanes>(plan: &Plan, b: usize, first: usize, blocks: Blocks, 
                 }
                 line.write::<L>(base, to, columns);
             }
-        }
-    }
-}
-
-/// Room for a block's row, for where a whole one can't be written at its place.
-#[repr(C, align(64))]
-struct Line([MaybeUninit<u8>; 64]);
-
-impl Line {
-    #[inline(always)]
-    fn new() -> Self {
-        Self([MaybeUninit::uninit(); 64])
-    }
-
-    /// Where to put a whole block: straight to its place, or into the line.
-    #[inline(always)]
-    fn or<L: Lanes>(&mut self, place: Grid, columns: usize) -> *mut u8 {
-        if columns == L::BLOCK && place.column == L::SIZE { place.base } else { self.0.as_mut_ptr().cast() }
-    }
-
-    /// Brings the columns that there are from `base` to their place, if that is the line.
-    #[inline(always)]
-    unsafe fn write<L: Lanes>(&mut self, base: *mut u8, place: Grid, columns: usize) {
-        if base != place.base {
-            let from = Grid { base, row: 0, column: L::SIZE };
-            // SAFETY: the caller's columns.
-            unsafe { pack::copy_row::<L>(from, place, columns) }
         }
     }
 }

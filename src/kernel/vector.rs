@@ -37,9 +37,9 @@ pub(crate) trait Set: Copy {
     unsafe fn unit<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, scratch: &mut Scratch);
     /// [`super::unit::reduce`].
     unsafe fn reduce<L: Lanes>(plan: &Plan, scratch: &mut Scratch);
-    /// [`super::unit::only_group`].
+    /// [`super::at_once::only_group`].
     unsafe fn only_group<L: Lanes, const INPUT: bool>(group: &Group, blocks: Blocks, gradients: [Option<Grid>; 2]);
-    /// [`super::rows::at_once`].
+    /// [`super::at_once::at_once`].
     unsafe fn at_once<L: Lanes, const INPUT: bool>(group: &Group, blocks: Blocks);
     /// [`super::rows::pass`].
     unsafe fn pass<L: Lanes, const INPUT: bool, const ROWS: usize, const FIRST: bool, const LAST: bool>(
@@ -69,13 +69,13 @@ macro_rules! loops {
         #[inline(never)]
         unsafe fn only_group<L: Lanes, const INPUT: bool>(group: &Group, blocks: Blocks, gradients: [Option<Grid>; 2]) {
             // SAFETY: as the caller promises.
-            unsafe { unit::only_group::<L, INPUT>(group, blocks, gradients) }
+            unsafe { at_once::only_group::<L, INPUT>(group, blocks, gradients) }
         }
         $(#[$features])?
         #[inline(never)]
         unsafe fn at_once<L: Lanes, const INPUT: bool>(group: &Group, blocks: Blocks) {
             // SAFETY: as the caller promises.
-            unsafe { rows::at_once::<L, INPUT>(group, blocks) }
+            unsafe { at_once::at_once::<L, INPUT>(group, blocks) }
         }
         $(#[$features])?
         #[inline(never)]
