@@ -6,38 +6,19 @@
 
 #![allow(unsafe_code)]
 
-use std::alloc::{GlobalAlloc, Layout, System};
+#[path = "../tests/common/counting.rs"]
+mod counting;
+
 use std::ptr::null_mut;
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use aclnn_modulate::api::types::{aclOpExecutor, aclTensor, aclrtStream};
 use aclnn_modulate::api::{executor, modulate_backward, runtime, stream, tensor};
 use aclnn_modulate::dtype::FloatType;
 use aclnn_modulate::kernel::{self, ModulateBackward, View2, View3};
+use counting::allocations;
 use serde_json::{Value, json};
-
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: everything is handed to the system's allocator; counting changes nothing.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promise.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// Contiguous f32 tensors of one shape, over memory of their own.
 struct Call {
@@ -132,13 +113,9 @@ fn round(calls: usize, call: &mut dyn FnMut()) -> f64 {
 /// Times a call, and counts its allocations.
 fn measure(calls: usize, mut call: impl FnMut()) -> (Times, f64) {
     round(calls, &mut call);
-    let before = ALLOCATIONS.load(Ordering::Relaxed);
     let mut rounds = Vec::with_capacity(ROUNDS);
-    for _ in 0..ROUNDS {
-        rounds.push(round(calls, &mut call));
-    }
-    let allocations = (ALLOCATIONS.load(Ordering::Relaxed) - before - 1) as f64 / (ROUNDS * calls) as f64;
-    (Times::of(rounds), allocations)
+    let count = allocations(|| rounds.extend((0..ROUNDS).map(|_| round(calls, &mut call))));
+    (Times::of(rounds), count as f64 / (ROUNDS * calls) as f64)
 }
 
 /// Times two calls in turns, since the machine's speed drifts: the first, the second, and the difference round by round.

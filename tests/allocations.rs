@@ -2,45 +2,19 @@
 //!
 //! One test, since the allocator counts for the whole process.
 
+#[path = "common/counting.rs"]
+mod counting;
 mod runtime;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::{null, null_mut};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use aclnn_modulate::api::executor::{aclDestroyAclOpExecutor, aclSetAclOpExecutorRepeatable};
 use aclnn_modulate::api::modulate_backward::{aclnnModulateBackward, aclnnModulateBackwardGetWorkspaceSize};
 use aclnn_modulate::api::stream::aclrtSynchronizeStream;
 use aclnn_modulate::api::tensor::aclCreateTensor;
 use aclnn_modulate::api::types::{aclOpExecutor, aclTensor, aclrtStream};
+use counting::allocations;
 use runtime::*;
-
-struct Counting;
-
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: everything is handed to the system's allocator; counting changes nothing.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promise.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn allocations(during: impl FnOnce()) -> usize {
-    let before = ALLOCATIONS.load(Ordering::Relaxed);
-    during();
-    ALLOCATIONS.load(Ordering::Relaxed) - before
-}
 
 /// Contiguous f32 tensors in blocks, on a stream, with a workspace.
 struct Call {

@@ -132,36 +132,21 @@ unsafe fn full_block_at_once<L: Lanes, const INPUT: bool>(
 pub(crate) unsafe fn only_group<L: Lanes, const INPUT: bool>(
     group: &Group,
     blocks: Blocks,
-    [grad_scale, grad_shift]: [Option<Grid>; 2],
+    gradients: [Option<Grid>; 2],
 ) {
     // SAFETY: the caller's group and rows.
     unsafe {
-        let adjacent = |row: Option<Grid>| row.is_none_or(|row| row.column == L::SIZE);
-        if group.rows == 1 && blocks.tail == 0 && adjacent(grad_scale) && adjacent(grad_shift) {
-            return only_row::<L, INPUT>(
-                group,
-                blocks.full,
-                [grad_scale, grad_shift].map(|row| row.map(|row| row.base)),
-            );
+        let adjacent = gradients.iter().flatten().all(|row| row.column == L::SIZE);
+        if group.rows == 1 && blocks.tail == 0 && adjacent {
+            return only_row::<L, INPUT>(group, blocks.full, gradients.map(|row| row.map(|row| row.base)));
         }
         for index in 0..blocks.full {
-            let [products, plain] = block_at_once::<L, INPUT>(group, index);
-            if let Some(row) = grad_scale {
-                round_block::<L>(products, row.right(index * L::BLOCK), L::BLOCK);
-            }
-            if let Some(row) = grad_shift {
-                round_block::<L>(plain, row.right(index * L::BLOCK), L::BLOCK);
-            }
+            let sums = block_at_once::<L, INPUT>(group, index);
+            round_block::<L>(sums, gradients, index * L::BLOCK, L::BLOCK);
         }
         if blocks.tail > 0 {
-            let [products, plain] = tail_at_once::<L, INPUT>(group, blocks);
-            let column = blocks.full * L::BLOCK;
-            if let Some(row) = grad_scale {
-                round_block::<L>(products, row.right(column), blocks.tail);
-            }
-            if let Some(row) = grad_shift {
-                round_block::<L>(plain, row.right(column), blocks.tail);
-            }
+            let sums = tail_at_once::<L, INPUT>(group, blocks);
+            round_block::<L>(sums, gradients, blocks.full * L::BLOCK, blocks.tail);
         }
     }
 }
@@ -194,22 +179,33 @@ unsafe fn only_row<L: Lanes, const INPUT: bool>(group: &Group, blocks: usize, gr
                 L::put(o.add(at), result, streams);
             }
         }
-        for at in (0..blocks).map(|index| index * L::BLOCK * L::SIZE).filter(|_| group.copies) {
-            L::copy_block(g.add(at), o.add(at), streams);
+        if group.copies {
+            for at in (0..blocks).map(|index| index * L::BLOCK * L::SIZE) {
+                L::copy_block(g.add(at), o.add(at), streams);
+            }
         }
     }
 }
 
-/// Rounds a block's sums and writes them.
+/// Rounds a block's sums and writes them to the gradients that are wanted.
 #[inline(always)]
-unsafe fn round_block<L: Lanes>(sums: [L::Sums; MAX_STEPS], to: Grid, columns: usize) {
-    let mut line = Line::new();
-    let base = line.or::<L>(to, columns);
-    // SAFETY: the caller's columns, or the line.
-    unsafe {
-        for (u, sums) in sums.into_iter().enumerate().take(L::STEPS) {
-            L::round_sums(sums, base.add(u * L::N * L::SIZE));
+unsafe fn round_block<L: Lanes>(
+    sums: [[L::Sums; MAX_STEPS]; 2],
+    gradients: [Option<Grid>; 2],
+    column: usize,
+    columns: usize,
+) {
+    for (sums, row) in sums.into_iter().zip(gradients) {
+        let Some(row) = row else { continue };
+        let to = row.right(column);
+        let mut line = Line::new();
+        let base = line.or::<L>(to, columns);
+        // SAFETY: the caller's columns, or the line.
+        unsafe {
+            for (u, sums) in sums.into_iter().enumerate().take(L::STEPS) {
+                L::round_sums(sums, base.add(u * L::N * L::SIZE));
+            }
+            line.write::<L>(base, to, columns);
         }
-        line.write::<L>(base, to, columns);
     }
 }

@@ -1,14 +1,16 @@
 //! The AVX2 tier (with FMA and F16C).
 
 use std::arch::x86_64::*;
+use std::arch::x86_64::{_mm256_add_ps as add, _mm256_fmadd_ps as fma, _mm256_mul_ps as mul, _mm256_set1_ps as splat};
 
 use super::at_once;
+use super::halves::{even_first, in_order, sixteen_bit};
 use super::pack::{self, Grid};
 use super::plan::Plan;
 use super::rows::{self, Blocks, Group, Walk};
 use super::scratch::Scratch;
 use super::unit;
-use super::vector::{Lanes, Set, loops};
+use super::vector::{LINE, Lanes, Set, loops};
 
 /// FLOAT: 8 columns; sums in two registers of four `f64`.
 #[derive(Clone, Copy)]
@@ -162,91 +164,14 @@ impl Lanes for F32 {
     }
 }
 
-/// What the two 16-bit types share: everything but conversions and the columns' order.
-macro_rules! sixteen_bit {
-    ($name:ident, $one:literal, $load:path, $products:path, $round:path, $slot:expr) => {
-        impl Lanes for $name {
-            const N: usize = 16;
-            const SIZE: usize = 2;
-            const STEPS: usize = 2;
-            const ONE: u32 = $one;
-            type Values = [__m256; 2];
-            type Rounded = __m256i;
-            type Sums = [__m256; 2];
-            type Set = Avx2;
-            const HOLDS_GROUP: bool = false;
-
-            #[inline(always)]
-            unsafe fn load(from: *const u8) -> Self::Values {
-                // SAFETY: the caller's 16 elements.
-                unsafe { $load(from) }
-            }
-            #[inline(always)]
-            unsafe fn round(products: Self::Values) -> __m256i {
-                // SAFETY: the tier has AVX2 and F16C.
-                unsafe { $products(products) }
-            }
-            #[inline(always)]
-            unsafe fn put(to: *mut u8, values: __m256i, streamed: bool) {
-                // SAFETY: the caller's 16 elements.
-                unsafe { put(to, values, streamed) }
-            }
-            #[inline(always)]
-            unsafe fn round_sums(sums: Self::Sums, to: *mut u8) {
-                // SAFETY: the caller's 16 elements. Sums of one group are exact in `f32`.
-                unsafe { put(to, $round(sums), false) }
-            }
-            #[inline(always)]
-            unsafe fn product(a: Self::Values, b: Self::Values) -> Self::Values {
-                // SAFETY: the tier has AVX2.
-                unsafe { [_mm256_mul_ps(a[0], b[0]), _mm256_mul_ps(a[1], b[1])] }
-            }
-            #[inline(always)]
-            unsafe fn no_sums() -> Self::Sums {
-                // SAFETY: the tier has AVX2.
-                unsafe { [_mm256_set1_ps(-0.0); 2] }
-            }
-            #[inline(always)]
-            unsafe fn add_product(sums: Self::Sums, a: Self::Values, b: Self::Values) -> Self::Sums {
-                // SAFETY: the tier has FMA.
-                unsafe { [_mm256_fmadd_ps(a[0], b[0], sums[0]), _mm256_fmadd_ps(a[1], b[1], sums[1])] }
-            }
-            #[inline(always)]
-            unsafe fn add(sums: Self::Sums, a: Self::Values) -> Self::Sums {
-                // SAFETY: the tier has AVX2.
-                unsafe { [_mm256_add_ps(sums[0], a[0]), _mm256_add_ps(sums[1], a[1])] }
-            }
-            #[inline(always)]
-            unsafe fn accumulate<const FRESH: bool>(accumulators: *mut f64, sums: Self::Sums) {
-                // SAFETY: the caller's 16 accumulators.
-                unsafe {
-                    accumulate8::<FRESH>(accumulators, sums[0]);
-                    accumulate8::<FRESH>(accumulators.add(8), sums[1]);
-                }
-            }
-            #[inline(always)]
-            unsafe fn finish(accumulators: *const f64, to: *mut u8) {
-                // SAFETY: the caller's 16 accumulators and elements.
-                unsafe { put(to, $round([round_to_odd8(accumulators), round_to_odd8(accumulators.add(8))]), false) }
-            }
-            #[inline(always)]
-            unsafe fn transpose_block(from: *const u8, from_pitch: usize, to: *mut u8, to_pitch: usize) {
-                // SAFETY: the caller's 8 rows of 8 elements on both sides.
-                unsafe { transpose_block16(from, from_pitch, to, to_pitch) }
-            }
-            #[inline(always)]
-            fn slot(column: usize) -> usize {
-                let slot: fn(usize) -> usize = $slot;
-                slot(column)
-            }
-        }
-    };
+sixteen_bit! {
+    F16: __m256 => __m256i, Avx2, one 0x3c00, holds group false,
+    load load_f16, round products f16_line, round f16_line, slot in_order
 }
-
-sixteen_bit!(F16, 0x3c00, load_f16, f16_line, f16_line, |column| column);
-sixteen_bit!(Bf16, 0x3f80, load_bf16, bf16_products, bf16_pairs, |column| column / 16 * 16
-    + column % 2 * 8
-    + column % 16 / 2);
+sixteen_bit! {
+    Bf16: __m256 => __m256i, Avx2, one 0x3f80, holds group false,
+    load load_bf16, round products bf16_products, round bf16_pairs, slot even_first
+}
 
 #[inline(always)]
 unsafe fn load_f16(from: *const u8) -> [__m256; 2] {
@@ -281,7 +206,7 @@ unsafe fn accumulate4<const FRESH: bool>(accumulators: *mut f64, sums: __m256d) 
 
 /// Widens eight sums and adds them to eight accumulators.
 #[inline(always)]
-unsafe fn accumulate8<const FRESH: bool>(accumulators: *mut f64, sums: __m256) {
+unsafe fn accumulate_half<const FRESH: bool>(accumulators: *mut f64, sums: __m256) {
     // SAFETY: the caller's 8 accumulators.
     unsafe {
         accumulate4::<FRESH>(accumulators, _mm256_cvtps_pd(_mm256_castps256_ps128(sums)));
@@ -291,7 +216,7 @@ unsafe fn accumulate8<const FRESH: bool>(accumulators: *mut f64, sums: __m256) {
 
 /// Eight accumulators rounded to odd: see [`super::element::f64_to_f32_odd`].
 #[inline(always)]
-unsafe fn round_to_odd8(accumulators: *const f64) -> __m256 {
+unsafe fn round_half_to_odd(accumulators: *const f64) -> __m256 {
     // SAFETY: the caller's 8 accumulators.
     unsafe { _mm256_set_m128(round_to_odd4(accumulators.add(4)), round_to_odd4(accumulators)) }
 }
@@ -396,8 +321,12 @@ unsafe fn keep_nan(values: __m256, rounded: __m256i) -> __m256i {
 }
 
 /// Eight rows of eight 16-bit elements.
+///
+/// # Safety
+///
+/// As for [`Lanes::transpose_block`].
 #[inline(always)]
-unsafe fn transpose_block16(from: *const u8, from_pitch: usize, to: *mut u8, to_pitch: usize) {
+pub(super) unsafe fn transpose_block16(from: *const u8, from_pitch: usize, to: *mut u8, to_pitch: usize) {
     // SAFETY: the caller's 8 rows of 8 elements on both sides.
     unsafe {
         let mut rows = [_mm_setzero_si128(); 8];

@@ -4,14 +4,17 @@
 //! `f32` to BFLOAT16 are done in integers: the instructions that there are for it on some CPUs flush subnormals to zero.
 
 use std::arch::x86_64::*;
+use std::arch::x86_64::{_mm512_add_ps as add, _mm512_fmadd_ps as fma, _mm512_mul_ps as mul, _mm512_set1_ps as splat};
 
 use super::at_once;
+use super::avx2::{Avx2, transpose_block16};
+use super::halves::{even_first, in_order, sixteen_bit};
 use super::pack::{self, Grid};
 use super::plan::Plan;
 use super::rows::{self, Blocks, Group, Walk};
 use super::scratch::Scratch;
 use super::unit;
-use super::vector::{Lanes, Set, loops};
+use super::vector::{LINE, Lanes, Set, loops};
 
 /// FLOAT: 16 columns; sums in two registers of eight `f64`.
 #[derive(Clone, Copy)]
@@ -41,8 +44,8 @@ impl Set for Avx512 {
 
     #[inline(always)]
     unsafe fn prefetch(address: *const u8) {
-        // SAFETY: a prefetch reads nothing that the program can see, wherever it points.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
+        // SAFETY: any address will do.
+        unsafe { Avx2::prefetch(address) }
     }
     #[inline(always)]
     unsafe fn copy_line(from: *const u8, to: *mut u8, streamed: bool) {
@@ -51,8 +54,8 @@ impl Set for Avx512 {
     }
     #[inline(always)]
     unsafe fn fence() {
-        // SAFETY: every x86-64 has it.
-        unsafe { _mm_sfence() }
+        // SAFETY: with AVX-512 comes AVX2.
+        unsafe { Avx2::fence() }
     }
 }
 
@@ -161,94 +164,14 @@ impl Lanes for F32 {
     }
 }
 
-/// What the two 16-bit types share: everything but conversions and the columns' order.
-macro_rules! sixteen_bit {
-    ($name:ident, $one:literal, $load:path, $products:path, $round:path, $slot:expr) => {
-        impl Lanes for $name {
-            const N: usize = 32;
-            const SIZE: usize = 2;
-            const STEPS: usize = 1;
-            const ONE: u32 = $one;
-            type Values = [__m512; 2];
-            type Rounded = __m512i;
-            type Sums = [__m512; 2];
-            type Set = Avx512;
-            const HOLDS_GROUP: bool = true;
-
-            #[inline(always)]
-            unsafe fn load(from: *const u8) -> Self::Values {
-                // SAFETY: the caller's 32 elements.
-                unsafe { $load(from) }
-            }
-            #[inline(always)]
-            unsafe fn round(products: Self::Values) -> __m512i {
-                // SAFETY: the tier has AVX-512 F, BW and DQ.
-                unsafe { $products(products) }
-            }
-            #[inline(always)]
-            unsafe fn put(to: *mut u8, values: __m512i, streamed: bool) {
-                // SAFETY: the caller's 32 elements.
-                unsafe { put(to, values, streamed) }
-            }
-            #[inline(always)]
-            unsafe fn round_sums(sums: Self::Sums, to: *mut u8) {
-                // SAFETY: the caller's 32 elements. Sums of one group are exact in `f32`.
-                unsafe { put(to, $round(sums), false) }
-            }
-            #[inline(always)]
-            unsafe fn product(a: Self::Values, b: Self::Values) -> Self::Values {
-                // SAFETY: the tier has AVX-512 F.
-                unsafe { [_mm512_mul_ps(a[0], b[0]), _mm512_mul_ps(a[1], b[1])] }
-            }
-            #[inline(always)]
-            unsafe fn no_sums() -> Self::Sums {
-                // SAFETY: the tier has AVX-512 F.
-                unsafe { [_mm512_set1_ps(-0.0); 2] }
-            }
-            #[inline(always)]
-            unsafe fn add_product(sums: Self::Sums, a: Self::Values, b: Self::Values) -> Self::Sums {
-                // SAFETY: the tier has AVX-512 F.
-                unsafe { [_mm512_fmadd_ps(a[0], b[0], sums[0]), _mm512_fmadd_ps(a[1], b[1], sums[1])] }
-            }
-            #[inline(always)]
-            unsafe fn add(sums: Self::Sums, a: Self::Values) -> Self::Sums {
-                // SAFETY: the tier has AVX-512 F.
-                unsafe { [_mm512_add_ps(sums[0], a[0]), _mm512_add_ps(sums[1], a[1])] }
-            }
-            #[inline(always)]
-            unsafe fn accumulate<const FRESH: bool>(accumulators: *mut f64, sums: Self::Sums) {
-                // SAFETY: the caller's 32 accumulators.
-                unsafe {
-                    accumulate16::<FRESH>(accumulators, sums[0]);
-                    accumulate16::<FRESH>(accumulators.add(16), sums[1]);
-                }
-            }
-            #[inline(always)]
-            unsafe fn finish(accumulators: *const f64, to: *mut u8) {
-                // SAFETY: the caller's 32 accumulators and elements.
-                unsafe {
-                    let values = [round_to_odd16(accumulators), round_to_odd16(accumulators.add(16))];
-                    put(to, $round(values), false);
-                }
-            }
-            #[inline(always)]
-            fn slot(column: usize) -> usize {
-                let slot: fn(usize) -> usize = $slot;
-                slot(column)
-            }
-            #[inline(always)]
-            unsafe fn transpose_block(from: *const u8, from_pitch: usize, to: *mut u8, to_pitch: usize) {
-                // SAFETY: the caller's 8 rows of 8 elements on both sides.
-                unsafe { transpose_block16(from, from_pitch, to, to_pitch) }
-            }
-        }
-    };
+sixteen_bit! {
+    F16: __m512 => __m512i, Avx512, one 0x3c00, holds group true,
+    load load_f16, round products f16_line, round f16_line, slot in_order
 }
-
-sixteen_bit!(F16, 0x3c00, load_f16, f16_line, f16_line, |column| column);
-sixteen_bit!(Bf16, 0x3f80, load_bf16, bf16_products, bf16_pairs, |column| column / 32 * 32
-    + column % 2 * 16
-    + column % 32 / 2);
+sixteen_bit! {
+    Bf16: __m512 => __m512i, Avx512, one 0x3f80, holds group true,
+    load load_bf16, round products bf16_products, round bf16_pairs, slot even_first
+}
 
 /// Adds eight sums to eight accumulators, or makes them these.
 #[inline(always)]
@@ -262,7 +185,7 @@ unsafe fn accumulate8<const FRESH: bool>(accumulators: *mut f64, sums: __m512d) 
 
 /// Widens sixteen sums and adds them to sixteen accumulators.
 #[inline(always)]
-unsafe fn accumulate16<const FRESH: bool>(accumulators: *mut f64, sums: __m512) {
+unsafe fn accumulate_half<const FRESH: bool>(accumulators: *mut f64, sums: __m512) {
     // SAFETY: the caller's 16 accumulators.
     unsafe {
         accumulate8::<FRESH>(accumulators, _mm512_cvtps_pd(_mm512_castps512_ps256(sums)));
@@ -272,7 +195,7 @@ unsafe fn accumulate16<const FRESH: bool>(accumulators: *mut f64, sums: __m512) 
 
 /// Sixteen accumulators rounded to odd: see [`super::element::f64_to_f32_odd`].
 #[inline(always)]
-unsafe fn round_to_odd16(accumulators: *const f64) -> __m512 {
+unsafe fn round_half_to_odd(accumulators: *const f64) -> __m512 {
     // SAFETY: the caller's 16 accumulators.
     unsafe {
         let low = _mm512_castps256_ps512(round_to_odd8(accumulators));
@@ -369,29 +292,6 @@ unsafe fn keep_nan(values: __m512, rounded: __m512i) -> __m512i {
     unsafe {
         let nan = _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(values, values);
         _mm512_mask_or_epi32(rounded, nan, _mm512_castps_si512(values), _mm512_set1_epi32(0x40_0000))
-    }
-}
-
-/// Eight rows of eight 16-bit elements.
-#[inline(always)]
-unsafe fn transpose_block16(from: *const u8, from_pitch: usize, to: *mut u8, to_pitch: usize) {
-    // SAFETY: the caller's 8 rows of 8 elements on both sides.
-    unsafe {
-        let mut rows = [_mm_setzero_si128(); 8];
-        for (i, row) in rows.iter_mut().enumerate() {
-            *row = _mm_loadu_si128(from.add(i * from_pitch).cast());
-        }
-        // Three rounds of interleaving rows that are 4 apart: each element's row number moves into its position, bit by bit.
-        for _ in 0..3 {
-            let previous = rows;
-            for i in 0..4 {
-                rows[2 * i] = _mm_unpacklo_epi16(previous[i], previous[i + 4]);
-                rows[2 * i + 1] = _mm_unpackhi_epi16(previous[i], previous[i + 4]);
-            }
-        }
-        for (i, column) in rows.into_iter().enumerate() {
-            _mm_storeu_si128(to.add(i * to_pitch).cast(), column);
-        }
     }
 }
 

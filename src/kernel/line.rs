@@ -5,17 +5,17 @@ use std::mem::MaybeUninit;
 use super::pack::{self, Grid};
 use super::plan::GROUP;
 use super::rows::Blocks;
-use super::vector::Lanes;
+use super::vector::{LINE, Lanes};
 
 /// Lines for a block of up to eight rows of each tensor: nothing beyond a block's columns is touched in the tensors
 /// themselves.
 #[repr(C, align(64))]
-pub(crate) struct Buffers([[[MaybeUninit<u8>; 64]; GROUP]; 3]);
+pub(crate) struct Buffers([[[MaybeUninit<u8>; LINE]; GROUP]; 3]);
 
 impl Buffers {
     #[inline(always)]
     pub(crate) fn new() -> Self {
-        Self([[[MaybeUninit::uninit(); 64]; GROUP]; 3])
+        Self([[[MaybeUninit::uninit(); LINE]; GROUP]; 3])
     }
 
     /// Rows of the three tensors with a block's columns brought here; the rest of each line is zero.
@@ -31,13 +31,13 @@ impl Buffers {
         column: usize,
         columns: usize,
     ) -> [Grid; 3] {
-        let grids = self.0.each_mut().map(|rows| Grid { base: rows.as_mut_ptr().cast(), row: 64, column: L::SIZE });
+        let grids = self.0.each_mut().map(|rows| Grid { base: rows.as_mut_ptr().cast(), row: LINE, column: L::SIZE });
         for tensor in 0..1 + usize::from(INPUT) {
             for row in 0..rows {
-                // SAFETY: the caller's columns and rows; a block's row is at most 64 bytes.
+                // SAFETY: the caller's columns and rows; a block's row is at most a line.
                 unsafe {
                     let line = grids[tensor].at(row, 0);
-                    line.write_bytes(0, 64);
+                    line.write_bytes(0, LINE);
                     copy_short(tensors[tensor].at(row, column), line, columns * L::SIZE);
                 }
             }
@@ -61,12 +61,12 @@ impl Buffers {
 
 /// Room for a block's row, for where a whole one can't be written at its place.
 #[repr(C, align(64))]
-pub(crate) struct Line([MaybeUninit<u8>; 64]);
+pub(crate) struct Line([MaybeUninit<u8>; LINE]);
 
 impl Line {
     #[inline(always)]
     pub(crate) fn new() -> Self {
-        Self([MaybeUninit::uninit(); 64])
+        Self([MaybeUninit::uninit(); LINE])
     }
 
     /// Where to put a whole block: straight to its place, or into the line.
@@ -97,7 +97,6 @@ impl Line {
 /// Both rows have the blocks' columns.
 #[inline(always)]
 pub(crate) unsafe fn stream_row<L: Lanes>(from: *const u8, to: *mut u8, blocks: Blocks) {
-    const LINE: usize = 64;
     let bytes = (blocks.full * L::BLOCK + blocks.tail) * L::SIZE;
     let head = (LINE - to.addr() % LINE) % LINE;
     // SAFETY: the caller's row.

@@ -19,6 +19,8 @@ mod cpu;
 mod dispatch;
 pub mod element;
 mod fp_mode;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod halves;
 mod line;
 mod narrow;
 #[cfg(target_arch = "aarch64")]

@@ -17,14 +17,12 @@ use super::line::copy_short;
 use super::pack::Grid;
 use super::plan::GROUP;
 use super::rows::{Blocks, Group, Writes};
-use super::vector::{Lanes, Set};
+use super::vector::{LINE, Lanes, Set};
 
 /// Columns of a tile: its three tensors fit into the nearest cache.
 const COLUMNS: usize = 448;
 /// Most groups of a tile: a chunk's.
 const GROUPS: usize = 128;
-/// Bytes in a line.
-const LINE: usize = 64;
 
 /// Whether rows are short enough, and groups many enough.
 pub(crate) fn pays(sequence: usize, hidden: usize, size: usize) -> bool {

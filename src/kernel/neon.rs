@@ -5,15 +5,17 @@
 //! compiler.
 
 use std::arch::aarch64::*;
+use std::arch::aarch64::{vaddq_f32 as add, vdupq_n_f32 as splat, vmulq_f32 as mul};
 use std::arch::asm;
 
 use super::at_once;
+use super::halves::{in_order, sixteen_bit};
 use super::pack::{self, Grid};
 use super::plan::Plan;
 use super::rows::{self, Blocks, Group, Walk};
 use super::scratch::Scratch;
 use super::unit;
-use super::vector::{Lanes, Set, loops};
+use super::vector::{LINE, Lanes, Set, loops};
 
 /// FLOAT: 4 columns; sums in two registers of two `f64`.
 #[derive(Clone, Copy)]
@@ -120,90 +122,50 @@ impl Lanes for F32 {
     }
 }
 
-/// What the two 16-bit types share: everything but conversions.
-macro_rules! sixteen_bit {
-    ($name:ident, $one:literal, $widen:path, $narrow:path) => {
-        impl Lanes for $name {
-            const N: usize = 8;
-            const SIZE: usize = 2;
-            const STEPS: usize = 4;
-            const ONE: u32 = $one;
-            type Values = [float32x4_t; 2];
-            type Rounded = uint16x8_t;
-            type Sums = [float32x4_t; 2];
-            type Set = Neon;
-            const HOLDS_GROUP: bool = true;
-
-            #[inline(always)]
-            unsafe fn load(from: *const u8) -> Self::Values {
-                // SAFETY: the caller's 8 elements.
-                unsafe { $widen(vld1q_u16(from.cast())) }
-            }
-            #[inline(always)]
-            unsafe fn round(products: Self::Values) -> uint16x8_t {
-                // SAFETY: the tier has NEON.
-                unsafe { $narrow(products) }
-            }
-            #[inline(always)]
-            unsafe fn put(to: *mut u8, values: uint16x8_t, _streamed: bool) {
-                // SAFETY: the caller's 8 elements.
-                unsafe { vst1q_u16(to.cast(), values) }
-            }
-            #[inline(always)]
-            unsafe fn round_sums(sums: Self::Sums, to: *mut u8) {
-                // SAFETY: the caller's 8 elements. Sums of one group are exact in `f32`.
-                unsafe { vst1q_u16(to.cast(), $narrow(sums)) }
-            }
-            #[inline(always)]
-            unsafe fn product(a: Self::Values, b: Self::Values) -> Self::Values {
-                // SAFETY: the tier has NEON.
-                unsafe { [vmulq_f32(a[0], b[0]), vmulq_f32(a[1], b[1])] }
-            }
-            #[inline(always)]
-            unsafe fn no_sums() -> Self::Sums {
-                // SAFETY: the tier has NEON.
-                unsafe { [vdupq_n_f32(-0.0); 2] }
-            }
-            #[inline(always)]
-            unsafe fn add_product(sums: Self::Sums, a: Self::Values, b: Self::Values) -> Self::Sums {
-                // SAFETY: the tier has NEON.
-                unsafe { [vfmaq_f32(sums[0], a[0], b[0]), vfmaq_f32(sums[1], a[1], b[1])] }
-            }
-            #[inline(always)]
-            unsafe fn add(sums: Self::Sums, a: Self::Values) -> Self::Sums {
-                // SAFETY: the tier has NEON.
-                unsafe { [vaddq_f32(sums[0], a[0]), vaddq_f32(sums[1], a[1])] }
-            }
-            #[inline(always)]
-            unsafe fn accumulate<const FRESH: bool>(accumulators: *mut f64, sums: Self::Sums) {
-                // SAFETY: the caller's 8 accumulators.
-                unsafe {
-                    let ([a, b], [c, d]) = (widen(sums[0]), widen(sums[1]));
-                    accumulate2::<FRESH>(accumulators, a);
-                    accumulate2::<FRESH>(accumulators.add(2), b);
-                    accumulate2::<FRESH>(accumulators.add(4), c);
-                    accumulate2::<FRESH>(accumulators.add(6), d);
-                }
-            }
-            #[inline(always)]
-            unsafe fn finish(accumulators: *const f64, to: *mut u8) {
-                // SAFETY: the caller's 8 accumulators and elements.
-                unsafe {
-                    let values = [round_to_odd4(accumulators), round_to_odd4(accumulators.add(4))];
-                    vst1q_u16(to.cast(), $narrow(values));
-                }
-            }
-            #[inline(always)]
-            unsafe fn transpose_block(from: *const u8, from_pitch: usize, to: *mut u8, to_pitch: usize) {
-                // SAFETY: the caller's 8 rows of 8 elements on both sides.
-                unsafe { transpose_block16(from, from_pitch, to, to_pitch) }
-            }
-        }
-    };
+sixteen_bit! {
+    F16: float32x4_t => uint16x8_t, Neon, one 0x3c00, holds group true,
+    load load_f16, round products narrow_f16, round narrow_f16, slot in_order
+}
+sixteen_bit! {
+    Bf16: float32x4_t => uint16x8_t, Neon, one 0x3f80, holds group true,
+    load load_bf16, round products narrow_bf16, round narrow_bf16, slot in_order
 }
 
-sixteen_bit!(F16, 0x3c00, widen_f16, narrow_f16);
-sixteen_bit!(Bf16, 0x3f80, widen_bf16, narrow_bf16);
+/// `a * b + c`
+#[inline(always)]
+unsafe fn fma(a: float32x4_t, b: float32x4_t, c: float32x4_t) -> float32x4_t {
+    // SAFETY: the tier has NEON.
+    unsafe { vfmaq_f32(c, a, b) }
+}
+
+#[inline(always)]
+unsafe fn put(to: *mut u8, values: uint16x8_t, _streamed: bool) {
+    // SAFETY: the caller's 8 elements.
+    unsafe { vst1q_u16(to.cast(), values) }
+}
+
+#[inline(always)]
+unsafe fn load_f16(from: *const u8) -> [float32x4_t; 2] {
+    // SAFETY: the caller's 8 elements.
+    unsafe { widen_f16(vld1q_u16(from.cast())) }
+}
+
+#[inline(always)]
+unsafe fn load_bf16(from: *const u8) -> [float32x4_t; 2] {
+    // SAFETY: the caller's 8 elements.
+    unsafe { widen_bf16(vld1q_u16(from.cast())) }
+}
+
+/// Widens four sums and adds them to four accumulators, or makes them these.
+#[inline(always)]
+unsafe fn accumulate_half<const FRESH: bool>(accumulators: *mut f64, sums: float32x4_t) {
+    // SAFETY: the caller's 4 accumulators.
+    unsafe {
+        let [low, high] = widen(sums);
+        accumulate2::<FRESH>(accumulators, low);
+        accumulate2::<FRESH>(accumulators.add(2), high);
+    }
+}
 
 #[inline(always)]
 unsafe fn widen(values: float32x4_t) -> [float64x2_t; 2] {
@@ -220,7 +182,7 @@ unsafe fn accumulate2<const FRESH: bool>(accumulators: *mut f64, sums: float64x2
 
 /// Four accumulators rounded to odd: see [`super::element::f64_to_f32_odd`].
 #[inline(always)]
-unsafe fn round_to_odd4(accumulators: *const f64) -> float32x4_t {
+unsafe fn round_half_to_odd(accumulators: *const f64) -> float32x4_t {
     // SAFETY: the caller's 4 accumulators.
     unsafe { vcvtx_high_f32_f64(vcvtx_f32_f64(vld1q_f64(accumulators)), vld1q_f64(accumulators.add(2))) }
 }

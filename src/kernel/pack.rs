@@ -1,9 +1,7 @@
 //! Tiles of views whose columns are not adjacent: gathered into rows, and scattered back.
 
-use super::vector::Lanes;
+use super::vector::{LINE, Lanes};
 
-/// Bytes in a cache line.
-const LINE: usize = 64;
 /// How far ahead in each column lines are asked for, in bytes.
 const AHEAD: usize = 256;
 
@@ -26,9 +24,7 @@ impl Grid {
         // SAFETY: the caller's.
         unsafe { self.base.add(row * self.row + column * self.column) }
     }
-}
 
-impl Grid {
     /// The grid to the right of its first columns.
     #[inline(always)]
     pub(crate) fn right(self, column: usize) -> Self {
@@ -54,9 +50,9 @@ pub(crate) unsafe fn copy<L: Lanes>(from: Grid, to: Grid, rows: usize, columns: 
     // SAFETY: the caller's grids; every index is below `rows` and `columns`.
     unsafe {
         if from.row == L::SIZE && to.column == L::SIZE {
-            gather_turned::<L>(from, to, rows, columns);
+            turn::<L, true>(from, to, rows, columns);
         } else if from.column == L::SIZE && to.row == L::SIZE {
-            scatter_turned::<L>(from, to, rows, columns);
+            turn::<L, false>(from, to, rows, columns);
         } else {
             copy_each::<L>(from, to, rows, columns);
         }
@@ -80,37 +76,23 @@ pub(crate) unsafe fn copy_row<L: Lanes>(from: Grid, to: Grid, columns: usize) {
     }
 }
 
-/// From a view that runs along its rows, blocks of 8 x 8 at a time.
+/// From (`GATHER`) or to a view that runs along its rows, blocks of 8 x 8 at a time. Each of its columns' lines are used or
+/// completed one after the other.
 #[inline(always)]
-unsafe fn gather_turned<L: Lanes>(from: Grid, to: Grid, rows: usize, columns: usize) {
+unsafe fn turn<L: Lanes, const GATHER: bool>(from: Grid, to: Grid, rows: usize, columns: usize) {
     let (block_rows, block_columns) = (rows / 8 * 8, columns / 8 * 8);
+    let (from_pitch, to_pitch) = if GATHER { (from.column, to.row) } else { (from.row, to.column) };
     // SAFETY: the caller's grids; every index is below `rows` and `columns`.
     unsafe {
         for column in (0..block_columns).step_by(8) {
             for row in (0..block_rows).step_by(8) {
                 let source = from.at(row, column);
-                if (row * L::SIZE).is_multiple_of(LINE) {
+                if GATHER && (row * L::SIZE).is_multiple_of(LINE) {
                     for i in 0..8 {
                         L::prefetch(source.wrapping_add(i * from.column + AHEAD));
                     }
                 }
-                L::transpose_block(source, from.column, to.at(row, column), to.row);
-            }
-        }
-        copy_each::<L>(from.right(block_columns), to.right(block_columns), block_rows, columns - block_columns);
-        copy_each::<L>(from.below(block_rows), to.below(block_rows), rows - block_rows, columns);
-    }
-}
-
-/// To a view that runs along its rows. Each column's lines are completed one after the other.
-#[inline(always)]
-unsafe fn scatter_turned<L: Lanes>(from: Grid, to: Grid, rows: usize, columns: usize) {
-    let (block_rows, block_columns) = (rows / 8 * 8, columns / 8 * 8);
-    // SAFETY: the caller's grids; every index is below `rows` and `columns`.
-    unsafe {
-        for column in (0..block_columns).step_by(8) {
-            for row in (0..block_rows).step_by(8) {
-                L::transpose_block(from.at(row, column), from.row, to.at(row, column), to.column);
+                L::transpose_block(source, from_pitch, to.at(row, column), to_pitch);
             }
         }
         copy_each::<L>(from.right(block_columns), to.right(block_columns), block_rows, columns - block_columns);

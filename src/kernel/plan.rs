@@ -1,6 +1,7 @@
 //! From shapes, strides and threads to loops: how a problem is cut into units that can run in any order.
 
 use super::source;
+use super::vector::LINE;
 use super::{ModulateBackward, View2, View3};
 
 /// Rows whose sums are added up in one go: fixed by the contract.
@@ -18,8 +19,6 @@ const NEAR_BYTES: usize = 1 << 20;
 const WIDE_ENOUGH: usize = 8192;
 /// Units that each thread should find, so that a late or slow one costs little.
 const UNITS_PER_THREAD: usize = 4;
-/// Bytes in a cache line, and the alignment that streamed stores want.
-const LINE: usize = 64;
 
 /// Workspace that a problem of these dims needs, in bytes. See [`super::workspace_bytes`].
 pub(crate) fn workspace_bytes(dims: [usize; 3], grad_scale: bool, grad_shift: bool) -> usize {
@@ -58,6 +57,8 @@ pub(crate) struct Plan {
     pub aligned: bool,
     /// Whether everything stays in the nearest caches.
     pub near: bool,
+    /// How grad_output, input and grad_input lie.
+    pub layouts: [Layout; 3],
     /// Whether rows are so short that groups stand side by side.
     pub narrow: bool,
     /// Samples per item.
@@ -89,7 +90,7 @@ pub(crate) enum Layout {
 }
 
 impl Layout {
-    pub(crate) fn of(view: &View3) -> Self {
+    fn of(view: &View3) -> Self {
         match view.stride {
             [_, _, 1] => Self::Adjacent,
             [_, 0, 0] => Self::Uniform,
@@ -194,6 +195,7 @@ impl Plan {
             streaming,
             aligned: rows_aligned(&problem),
             near: problem.traffic() <= NEAR_BYTES,
+            layouts,
             narrow,
             batch_step,
             chunk_step,
@@ -254,11 +256,6 @@ impl ModulateBackward {
     /// How the large tensors that are used lie.
     fn layouts(&self) -> [Layout; 3] {
         [&self.grad_output, self.input.as_ref().unwrap_or(&self.grad_output), &self.grad_input].map(Layout::of)
-    }
-
-    /// Whether the columns of all three large tensors stand side by side.
-    pub(crate) fn columns_adjacent(&self) -> bool {
-        self.layouts() == [Layout::Adjacent; 3]
     }
 
     fn map_views(&mut self, view3: impl Fn(&mut View3), view2: impl Fn(&mut View2)) {

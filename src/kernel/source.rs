@@ -3,12 +3,12 @@
 //! - A view whose columns are adjacent is used where it is.
 //! - One that has the same value all over a sample (an expanded gradient of a sum, say) becomes one row of that value.
 //! - Of any other, some rows at a time are gathered into a tile with adjacent columns. Where a view runs along L, a tile is
-//!   two lines of L of each of few columns; where its columns are merely apart, it is a group of rows of many.
+//!   four lines of L of each of few columns; where its columns are merely apart, it is a group of rows of many.
 
 use super::View3;
 use super::pack::{self, Grid};
 use super::plan::{CHUNK, GROUP, Layout, Plan};
-use super::vector::{Lanes, Set};
+use super::vector::{LINE, Lanes, Set};
 
 /// Bytes of L of each column of a tile of a view that runs along L...
 const TURNED_BYTES: usize = 256;
@@ -22,9 +22,8 @@ pub(crate) const TURNED_GROUP_WIDTH: usize = 2048;
 pub(crate) const STEPPED_TILE: usize = 1024;
 /// Bytes of the largest tile, whose rows are a line longer than a page so as to fall into different sets of the cache.
 pub(crate) const TILE_BYTES: usize = GROUP * (STEPPED_TILE * 4 + LINE);
-const _: () = assert!(TURNED_WIDTH * TURNED_BYTES / 2 <= TILE_BYTES);
-/// Bytes in a cache line.
-const LINE: usize = 64;
+const _: () =
+    assert!(TURNED_WIDTH * TURNED_BYTES / 2 <= TILE_BYTES && GROUP * (TURNED_GROUP_WIDTH + LINE) <= TILE_BYTES);
 
 /// The three large tensors' part of one tile of columns.
 pub(crate) struct Source {
@@ -55,7 +54,7 @@ impl Source {
         let problem = &plan.problem;
         let input = problem.input.unwrap_or(problem.grad_output);
         let views = [problem.grad_output, input, problem.grad_input];
-        let layouts = views.each_ref().map(Layout::of);
+        let layouts = plan.layouts;
         let [g, x, o] = tiles;
         // A gathered grad_input takes the place of grad_output in its tile.
         let tiles = [g, x, if layouts[0].is_gathered() { g } else { o }];

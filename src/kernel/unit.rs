@@ -13,7 +13,7 @@
 use super::line::Line;
 use super::narrow::Tile;
 use super::pack::{self, Grid};
-use super::plan::{CHUNK, GROUP, MAX_TILE, Plan};
+use super::plan::{CHUNK, GROUP, Layout, MAX_TILE, Plan};
 use super::rows::{self, Blocks, Group, Walk, Writes};
 use super::scratch::Scratch;
 use super::source::{self, Source};
@@ -97,10 +97,13 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
             accumulators: arrays.chunk_sums,
             fresh: true,
         };
-        // With rows shorter than a line, all but the first line of the arrays is free.
-        let adjacent = problem.columns_adjacent();
-        let narrow_sums = arrays.sums.map(|sums| sums.add(64));
-        let narrow = Tile::new(problem.dims[2], adjacent, arrays.tiles, arrays.scale.add(64), copies, narrow_sums);
+        let narrow = if plan.narrow {
+            // With rows shorter than a line, all but the first line of the arrays is free.
+            let (adjacent, sums) = (plan.layouts == [Layout::Adjacent; 3], arrays.sums.map(|sums| sums.add(64)));
+            Some(Tile::new(problem.dims[2], adjacent, arrays.tiles, arrays.scale.add(64), copies, sums))
+        } else {
+            None
+        };
         for b in range.batch.0..range.batch.1 {
             let scale = scale_row::<L>(problem.scale.as_ref(), b, first, blocks, arrays.scale);
             let group = Group { scale, ..group };
@@ -108,13 +111,11 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
             if single && problem.dims[1] <= GROUP {
                 let tile = source.gather::<L, INPUT>(b, 0, problem.dims[1]);
                 let group = group.of(tile, 0, problem.dims[1], true);
-                let gradients = [problem.grad_scale.as_ref(), problem.grad_shift.as_ref()]
-                    .map(|view| view.map(|view| view_row::<L>(view, b, first)));
-                L::Set::only_group::<L, INPUT>(&group, blocks, gradients);
+                L::Set::only_group::<L, INPUT>(&group, blocks, gradient_rows::<L>(problem, b, first));
                 source.scatter::<L>(tile[2], b, 0, problem.dims[1]);
                 continue;
             }
-            if plan.narrow {
+            if let Some(narrow) = &narrow {
                 narrow.spread_scale::<L>(scale.cast_mut());
             }
             if whole && !single {
@@ -122,7 +123,7 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
             }
             for chunk in range.chunks.0..range.chunks.1 {
                 let mut rows = (chunk * CHUNK, problem.dims[1].min((chunk + 1) * CHUNK));
-                if plan.narrow {
+                if let Some(narrow) = &narrow {
                     clear(arrays.chunk_sums, room);
                     let views = [0, 1, 2].map(|tensor| source.grid(tensor, b, rows.0));
                     rows.0 += narrow.run::<L, INPUT>(views, rows.1 - rows.0, arrays.chunk_sums);
@@ -152,7 +153,7 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
             }
             if whole {
                 let sums = if single { arrays.chunk_sums } else { arrays.sums };
-                finish::<L>(plan, b, first, blocks, sums);
+                finish::<L>(gradient_rows::<L>(problem, b, first), blocks, sums);
             }
         }
         if plan.streaming {
@@ -181,7 +182,7 @@ pub(crate) unsafe fn reduce<L: Lanes>(plan: &Plan, scratch: &mut Scratch) {
                         add_saved_sums::<L>(from, blocks, arrays.sums[gradient]);
                     }
                 }
-                finish::<L>(plan, b, first, blocks, arrays.sums);
+                finish::<L>(gradient_rows::<L>(&plan.problem, b, first), blocks, arrays.sums);
             }
         }
     }
@@ -278,19 +279,26 @@ unsafe fn add_saved_sums<L: Lanes>(from: *const u8, blocks: Blocks, sums: *mut f
     }
 }
 
-/// Rounds a tile's sums and writes them to the gradients that are wanted.
+/// The rows of grad_scale and grad_shift of a sample from a column on, where they are wanted.
 #[inline(always)]
-unsafe fn finish<L: Lanes>(plan: &Plan, b: usize, first: usize, blocks: Blocks, sums: [*mut f64; 2]) {
-    let views = [plan.problem.grad_scale.as_ref(), plan.problem.grad_shift.as_ref()];
-    for (view, sums) in views.into_iter().zip(sums) {
-        let Some(view) = view else { continue };
+unsafe fn gradient_rows<L: Lanes>(problem: &ModulateBackward, b: usize, first: usize) -> [Option<Grid>; 2] {
+    // SAFETY: an element of each view.
+    [&problem.grad_scale, &problem.grad_shift]
+        .map(|view| view.as_ref().map(|view| unsafe { view_row::<L>(view, b, first) }))
+}
+
+/// Rounds a tile's sums and writes them to the rows of the gradients that are wanted.
+#[inline(always)]
+unsafe fn finish<L: Lanes>(rows: [Option<Grid>; 2], blocks: Blocks, sums: [*mut f64; 2]) {
+    for (row, sums) in rows.into_iter().zip(sums) {
+        let Some(row) = row else { continue };
         for block in 0..blocks.count() {
             let (column, columns) = blocks.columns::<L>(block);
+            let to = row.right(column);
+            let mut line = Line::new();
+            let base = line.or::<L>(to, columns);
             // SAFETY: the caller's arrays and the tile's columns.
             unsafe {
-                let to = view_row::<L>(view, b, first + column);
-                let mut line = Line::new();
-                let base = line.or::<L>(to, columns);
                 for u in 0..L::STEPS {
                     L::finish(sums.add(block * L::BLOCK + u * L::N), base.add(u * L::N * L::SIZE));
                 }

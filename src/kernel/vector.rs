@@ -8,8 +8,8 @@ use super::scratch::Scratch;
 /// The most steps that a block may have.
 pub(crate) const MAX_STEPS: usize = 4;
 
-/// Bytes in a cache line.
-const LINE: usize = 64;
+/// Bytes in a cache line, the alignment that streamed stores want, and the most that a block's row has.
+pub(crate) const LINE: usize = 64;
 
 /// What an instruction set offers for every element type.
 ///

@@ -3,7 +3,7 @@
 
 use super::executor::Work;
 use super::operand::{Operand, Operands, check_overlaps};
-use super::{ARGUMENTS, GRAD_INPUT, GRAD_OUTPUT, GRAD_SCALE, GRAD_SHIFT, INPUT, SCALE, SHIFT};
+use super::{ARGUMENTS, GRAD_INPUT, GRAD_OUTPUT, GRAD_SCALE, GRAD_SHIFT, INPUT, SCALE, SHIFT, given};
 use crate::dtype::{self, FORMAT_ND, FloatType};
 use crate::epoch::Guard;
 use crate::error::{Error, Result};
@@ -70,11 +70,6 @@ fn check_memory(tensors: &Tensors, work: &Work, guard: &Guard, operands: &mut Op
         }
     }
     check_overlaps(operands, work)
-}
-
-/// The arguments that were given, with their numbers.
-fn given<'a, 'g>(tensors: &'a Tensors<'g>) -> impl Iterator<Item = (usize, &'a Live<'g, Tensor>)> {
-    tensors.iter().enumerate().filter_map(|(argument, tensor)| Some((argument, tensor.as_ref()?)))
 }
 
 fn check_types(tensors: &Tensors) -> Result<FloatType> {

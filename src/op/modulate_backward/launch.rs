@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::executor::{self, Work};
 use super::operand::{Operand, Operands, check_overlaps};
-use super::{ARGUMENTS, GRAD_INPUT, GRAD_OUTPUT, GRAD_SCALE, GRAD_SHIFT, INPUT, Run, SCALE};
+use super::{ARGUMENTS, GRAD_INPUT, GRAD_OUTPUT, GRAD_SCALE, GRAD_SHIFT, INPUT, Run, SCALE, given};
 use crate::epoch::{self, Guard};
 use crate::error::{Error, Result};
 use crate::handle::Handle;
@@ -102,11 +102,6 @@ fn check_workspace(
         }
     }
     Ok(Some(bytes))
-}
-
-/// The arguments that were given, with their numbers.
-fn given(operands: &Operands) -> impl Iterator<Item = (usize, &Operand)> {
-    operands.iter().enumerate().filter_map(|(argument, operand)| Some((argument, operand.as_ref()?)))
 }
 
 fn check_addresses(operands: &Operands, guard: &Guard) -> Result<()> {

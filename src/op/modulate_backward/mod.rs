@@ -24,3 +24,8 @@ const SHIFT: usize = 3;
 const GRAD_INPUT: usize = 4;
 const GRAD_SCALE: usize = 5;
 const GRAD_SHIFT: usize = 6;
+
+/// The arguments that were given, with their numbers.
+fn given<T>(arguments: &[Option<T>; 7]) -> impl Iterator<Item = (usize, &T)> {
+    arguments.iter().enumerate().filter_map(|(argument, given)| Some((argument, given.as_ref()?)))
+}
