@@ -139,13 +139,26 @@ fn outputs_in_place_of_inputs() {
         |problem| problem.grad_shift = problem.scale,
         |problem| (problem.grad_input, problem.grad_scale) = (problem.grad_output, problem.scale),
     ];
-    let shapes =
-        [[2, 20, 100], [1, 2500, 40], [3, 5, 4500], [4, 8, 1], [1, 3000, 1], [2, 1, 9], [1, 100, 7], [2, 64, 384]];
+    // Each way that the rows of a group are taken: all at once, by ones and by twos, as the only group, as the only row.
+    let shapes = [
+        [2, 20, 100],
+        [1, 2500, 40],
+        [3, 5, 4500],
+        [4, 8, 1],
+        [1, 3000, 1],
+        [2, 1, 9],
+        [1, 100, 7],
+        [2, 64, 384],
+        [2, 6, 96],
+        [3, 1, 64],
+        [1, 300, 300],
+        [1, 9, 9800],
+    ];
     let layouts = [Layout::Contiguous, Layout::RowPitch(16), Layout::Transposed(1), Layout::ColumnStep(2)];
     for dtype in TYPES {
         for dims in shapes {
             for layout in layouts {
-                // Starts apart from each other and from a line's begin, so that heads are peeled.
+                // Starts apart from each other and from a line's begin.
                 let case = Case { layouts: [layout; 3], starts: [72; 6], ..Case::plain(dtype, dims) };
                 let expected = expected(&case);
                 for tuning in tunings() {
