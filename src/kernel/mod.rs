@@ -6,8 +6,9 @@
 //! - `unit` runs one of them: it walks chunks and groups of rows; `source` gathers what is not contiguous (`pack`);
 //! - `rows` is the inner loop, over one group of rows; `at_once` is the one for short rows and for few; `narrow` puts groups
 //!   side by side where rows are shorter than a line; `line` has what does not fill a line;
-//! - `vector` is what these need from an instruction set, and `scalar`, `avx2`, `avx512` and `neon` provide it; each
-//!   loop is compiled once for every one of them, and `dispatch` picks the copy for the CPU that `cpu` found;
+//! - `vector` is what these need from an instruction set, and `scalar`, `avx2`, `avx512` and `neon` provide it (`halves`: the
+//!   16-bit types of the last three); each loop is compiled once for every one of them, and `dispatch` picks the copy for
+//!   the CPU that `cpu` found;
 //! - `reference` is the operator in its plainest form.
 
 mod at_once;
