@@ -3,7 +3,7 @@
 //! A call's time divided by that of the faster of a plain and a non-temporal triad is its "x triad": what is left to gain,
 //! whatever the machine's memory does at the moment. Each round times all three, in turn; medians of the rounds are compared.
 //!
-//! Options (after `--`): `--json FILE`, `--rounds N`, `--threads 1,2`, `--only TEXT` (cases whose name has it), `--layouts`
+//! Options (after `--`): `--json FILE`, `--dims B,L,D` (this shape instead of those from the field), `--rounds N`, `--threads 1,2`, `--only TEXT` (cases whose name has it), `--layouts`
 //! (views instead of contiguous tensors), `--sweep` (sizes from 1 KiB to 2 GiB), `--cpu-time`
 //! (count this thread's own time, which other programs disturb less: for one thread only), `--tier NAME`, `--stores auto|plain|streaming`.
 
@@ -14,7 +14,7 @@ use aclnn_modulate::dtype::FloatType;
 use aclnn_modulate::kernel::{
     ModulateBackward, Stores, Tier, Tuning, View2, View3, active_tier, run, run_tuned, thread_limit, workspace_bytes,
 };
-use aclnn_modulate::runtime::pool;
+use aclnn_modulate::runtime::pool::{self, Owner, Terms};
 
 const TYPES: [FloatType; 3] = [FloatType::F32, FloatType::F16, FloatType::Bf16];
 
@@ -69,6 +69,7 @@ struct Options {
     rounds: usize,
     threads: Vec<usize>,
     only: Option<String>,
+    dims: Option<[usize; 3]>,
     layouts: bool,
     sweep: bool,
     cpu_time: bool,
@@ -85,6 +86,7 @@ impl Options {
             rounds: 11,
             threads,
             only: None,
+            dims: None,
             layouts: false,
             sweep: false,
             cpu_time: false,
@@ -102,6 +104,10 @@ impl Options {
                     options.threads = numbers.unwrap_or_else(|_| usage("--threads wants numbers, such as 1,2"));
                 }
                 "--only" => options.only = Some(value()),
+                "--dims" => {
+                    let numbers: Vec<_> = value().split(',').filter_map(|number| number.parse().ok()).collect();
+                    options.dims = Some(numbers.try_into().unwrap_or_else(|_| usage("--dims wants B,L,D")));
+                }
                 "--layouts" => options.layouts = true,
                 "--cpu-time" => options.cpu_time = true,
                 "--sweep" => options.sweep = true,
@@ -163,7 +169,9 @@ struct Case {
 fn cases(options: &Options) -> Vec<Case> {
     let mut cases = Vec::new();
     for dtype in TYPES {
-        if options.sweep {
+        if let Some(dims) = options.dims {
+            cases.push(Case { name: format!("{dims:?}"), dtype, dims, layout: Layout::Contiguous });
+        } else if options.sweep {
             for bits in 10..=31 {
                 // Rows of 1024 elements where there are so many, and a triad's bytes in all.
                 let elements = ((1_usize << bits) / 3 / dtype.size()).max(1);
@@ -355,7 +363,7 @@ fn measure(case: &Case, threads: usize, options: &Options) -> Measured {
         // SAFETY: the pages are alive, and only this thread uses them.
         unsafe {
             if options.stores == Stores::Auto && options.tier == active_tier() && threads == thread_limit() {
-                run(&problem, workspace.start());
+                run(&problem, workspace.start(), Owner::default());
             } else {
                 run_tuned(&tuning, &problem, workspace.start());
             }
@@ -403,7 +411,8 @@ fn triad(tensors: &[Pages; 3], words: usize, threads: usize, streamed: bool) {
     if threads == 1 {
         (0..units).for_each(unit);
     } else {
-        pool::run(units, threads, &|index, _| unit(index));
+        let terms = Terms { threads, owner: Owner::default(), brief: part * 12 <= 1 << 20 };
+        pool::run(units, terms, &|index, _| unit(index));
     }
 }
 

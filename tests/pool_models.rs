@@ -21,7 +21,7 @@ use loom::thread;
 
 use bell::Bell;
 use primitives::{AtomicUsize, Ordering, UnsafeCell};
-use seat::{Job, Seat};
+use seat::{Job, Owner, Seat};
 
 /// For two threads and for three: more take hours.
 const PREEMPTIONS: [usize; 2] = [3, 2];
@@ -167,7 +167,7 @@ impl Lent {
     }
 
     fn job(&self, threads: usize) -> Job<Borrowed> {
-        Job { units: self.units.len(), threads, body: Borrowed(&raw const *self) }
+        Job { units: self.units.len(), owner: Owner(7), threads, body: Borrowed(&raw const *self) }
     }
 
     /// The job is done: every unit was, once. Loom fails here if a helper may still be at it.
@@ -214,7 +214,7 @@ impl Shared {
 
 fn helper(shared: &Arc<Shared>, run: impl FnMut(Borrowed, usize) + Send + 'static) -> thread::JoinHandle<bool> {
     let shared = shared.clone();
-    thread::spawn(move || shared.seat.help(&shared.working, run))
+    thread::spawn(move || shared.seat.help(&shared.working, None, run))
 }
 
 /// The helper comes before, during or after the job: the units are done once each, and the job is over when the launcher is.
@@ -283,6 +283,24 @@ fn no_more_threads_than_the_job_may_use() {
     });
 }
 
+/// Who waits for another owner joins, finds out and leaves, at any time; the job's bounds hold for it, too.
+#[test]
+fn a_waiter_helps_its_owner_alone() {
+    for owner in [7, 8] {
+        model(2, move || {
+            let shared = Shared::new();
+            let lent = Lent::new(2);
+            let waiter = shared.clone();
+            let waiter = thread::spawn(move || waiter.seat.help(&waiter.working, Some(Owner(owner)), do_unit));
+            assert!(shared.seat.claim());
+            assert!(shared.launch(lent.job(2), do_unit).is_none());
+            lent.take_back();
+            let helped = waiter.join().unwrap();
+            assert!(owner == 7 || !helped);
+        });
+    }
+}
+
 /// Whoever meets the bad unit, its panic comes back in the launcher, once, and the seat serves the next job.
 #[test]
 fn a_panic_reaches_the_launcher() {
@@ -337,14 +355,15 @@ fn no_ring_is_missed() {
                 let (bell, jobs) = &*shared;
                 let mut rings = bell.rings();
                 while jobs.load(Ordering::Acquire) < 2 {
-                    rings = bell.wait(rings);
+                    rings = bell.wait(rings, 2);
                 }
             })
         };
         let (bell, jobs) = &*shared;
         for _ in 0..2 {
             jobs.fetch_add(1, Ordering::Release);
-            bell.ring(1);
+            bell.ring();
+            bell.wake(1);
         }
         helper.join().unwrap();
     });

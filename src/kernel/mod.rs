@@ -40,7 +40,7 @@ pub use cpu::{Tier, active_tier, available_tiers, thread_limit};
 pub use plan::Stores;
 pub use scratch::Scratch;
 
-use crate::runtime::pool;
+use crate::runtime::pool::{self, Owner, Terms};
 use fp_mode::DefaultMode;
 use plan::Plan;
 
@@ -97,11 +97,11 @@ pub struct ModulateBackward {
 // SAFETY: the addresses are the caller's; who runs a problem promises (see `run`) that they may be used there.
 unsafe impl Send for ModulateBackward {}
 
-/// Bytes of the three large tensors below which the calling thread is done before a helper would have started.
-const INLINE_BYTES: usize = 2 << 20;
-/// Bytes of the three large tensors that take some ten microseconds at most, and that may well be in the calling thread's
-/// own cache: another thread would have to fetch them from there.
-const TINY_BYTES: usize = 512 << 10;
+/// Bytes of the three large tensors below which one thread is enough. It should be the launching one, as other threads
+/// would have to fetch the data from its caches: what it does alone in 60 microseconds takes them 150.
+const SMALL_BYTES: usize = 2 << 20;
+/// Bytes that one thread moves in some ten microseconds.
+const BRIEF_BYTES: usize = 1 << 20;
 
 /// Bytes of workspace that a run wants for these dims: 0 for most.
 ///
@@ -112,21 +112,21 @@ pub fn workspace_bytes(dims: [usize; 3], grad_scale: bool, grad_shift: bool) -> 
     plan::workspace_bytes(dims, grad_scale, grad_shift)
 }
 
-/// Whether a run takes some ten microseconds at most, less than handing it to another thread.
-pub fn is_tiny(problem: &ModulateBackward) -> bool {
-    problem.traffic() <= TINY_BYTES
+/// Whether a run takes less than handing it to other threads: some ten microseconds at most.
+pub fn is_small(problem: &ModulateBackward) -> bool {
+    problem.traffic() < SMALL_BYTES
 }
 
-/// Runs with the process's tier and as many threads as pay.
+/// Runs with the process's tier and as many threads as pay. `owner`: those who wait for it may help.
 ///
 /// # Safety
 ///
 /// All views must be usable, for reading and writing as [`ModulateBackward`] says, until this returns, and nothing else may
 /// write what it reads or touch what it writes. `workspace` holds [`workspace_bytes`], or is null where that is 0.
-pub unsafe fn run(problem: &ModulateBackward, workspace: *mut u8) {
-    let threads = if problem.traffic() < INLINE_BYTES { 1 } else { thread_limit() };
+pub unsafe fn run(problem: &ModulateBackward, workspace: *mut u8, owner: Owner) {
+    let threads = if is_small(problem) { 1 } else { thread_limit() };
     // SAFETY: as the caller promises; the process's tier is one that the CPU has.
-    unsafe { run_tuned(&Tuning { tier: active_tier(), threads, stores: Stores::Auto }, problem, workspace) }
+    unsafe { run_for(owner, &Tuning { tier: active_tier(), threads, stores: Stores::Auto }, problem, workspace) }
 }
 
 /// Runs on the calling thread alone. The bits are those of [`run`].
@@ -166,6 +166,14 @@ pub struct Tuning {
 ///
 /// As for [`run_with`].
 pub unsafe fn run_tuned(tuning: &Tuning, problem: &ModulateBackward, workspace: *mut u8) {
+    // SAFETY: as the caller promises.
+    unsafe { run_for(Owner::default(), tuning, problem, workspace) }
+}
+
+/// # Safety
+///
+/// As for [`run_with`].
+unsafe fn run_for(owner: Owner, tuning: &Tuning, problem: &ModulateBackward, workspace: *mut u8) {
     let kernel = dispatch::kernel(tuning.tier, problem.dtype);
     let plan = Plan::new(problem, workspace, tuning.threads, tuning.stores, kernel.block);
     let unit = kernel.units[usize::from(problem.grad_scale.is_some())];
@@ -175,7 +183,8 @@ pub unsafe fn run_tuned(tuning: &Tuning, problem: &ModulateBackward, workspace: 
         unsafe { unit(&plan, index, scratch) }
     };
     if tuning.threads > 1 && plan.units > 1 {
-        pool::run(plan.units, tuning.threads, &run_unit);
+        let brief = problem.traffic() / plan.units <= BRIEF_BYTES;
+        pool::run(plan.units, Terms { threads: tuning.threads, owner, brief }, &run_unit);
     } else {
         Scratch::with(|scratch| (0..plan.units).for_each(|index| run_unit(index, scratch)));
     }

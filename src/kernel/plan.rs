@@ -155,7 +155,7 @@ impl Plan {
         let direct = !layouts.iter().any(|layout| layout.is_gathered());
         let narrow = super::narrow::pays(sequence, hidden, size);
         let wants_streaming = match stores {
-            Stores::Auto => problem.traffic() > super::cpu::last_level_cache() / 4 * 3,
+            Stores::Auto => problem.traffic() > super::cpu::last_level_cache() / 8,
             Stores::Plain => false,
             Stores::Streaming => true,
         };

@@ -1,6 +1,7 @@
 //! Phase two's work: what a stream carries and its worker executes.
 
 use crate::kernel;
+use crate::runtime::pool::Owner;
 
 /// A checked run, ready for a stream: addresses are resolved, nothing refers to the executor or the tensors any more.
 #[derive(Clone, Copy, Debug)]
@@ -15,20 +16,21 @@ pub struct Run {
 unsafe impl Send for Run {}
 
 impl Run {
-    /// Whether this takes a few microseconds at most.
-    pub fn is_tiny(&self) -> bool {
-        kernel::is_tiny(&self.problem)
+    /// Whether this takes some ten microseconds at most.
+    pub fn is_small(&self) -> bool {
+        kernel::is_small(&self.problem)
     }
 
-    /// Does it. `inline`: inside the launching call, where no other thread is to help.
-    pub fn execute(&self, inline: bool) {
+    /// Does it. `inline`: inside the launching call, where no other thread is to help. Otherwise threads that wait for
+    /// `owner` may.
+    pub fn execute(&self, inline: bool, owner: Owner) {
         // SAFETY: phase two has checked every view against its block, and memory outside blocks is the caller's promise;
         // the stream keeps blocks that are freed meanwhile, and runs nothing else of its own at the same time.
         unsafe {
             if inline {
                 kernel::run_inline(&self.problem, self.workspace);
             } else {
-                kernel::run(&self.problem, self.workspace);
+                kernel::run(&self.problem, self.workspace, owner);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What idle helpers watch, and sleep on: a number that grows with every job.
 
-use super::primitives::{AtomicU32, AtomicUsize, Ordering, SPINS, futex, spin_loop};
+use super::primitives::{AtomicU32, AtomicUsize, Ordering, futex, spin_loop};
 
 /// See above.
 #[derive(Debug)]
@@ -19,17 +19,21 @@ impl Bell {
         self.rings.load(Ordering::SeqCst)
     }
 
-    /// Rings, and wakes up to `count` of those that sleep.
-    pub(super) fn ring(&self, count: usize) {
+    /// Rings for those that are awake.
+    pub(super) fn ring(&self) {
         self.rings.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Wakes up to `count` of those that sleep. To be called after [`Bell::ring`].
+    pub(super) fn wake(&self, count: usize) {
         // Either this sees a helper that is about to sleep, or that helper sees the new number and doesn't.
         if self.sleeping.load(Ordering::SeqCst) > 0 {
             futex::wake(&self.rings, count);
         }
     }
 
-    /// Waits until it has rung other than `seen` times: how often now. Spins briefly, then sleeps.
-    pub(super) fn wait(&self, seen: u32) -> u32 {
+    /// Waits until it has rung other than `seen` times: how often now. Looks `looks` times, then sleeps.
+    pub(super) fn wait(&self, seen: u32, looks: u32) -> u32 {
         let mut spins = 0;
         loop {
             let now = self.rings();
@@ -37,7 +41,7 @@ impl Bell {
                 return now;
             }
             spins += 1;
-            if spins < SPINS {
+            if spins < looks {
                 spin_loop();
             } else {
                 self.sleeping.fetch_add(1, Ordering::SeqCst);

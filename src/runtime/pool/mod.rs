@@ -5,11 +5,13 @@
 //!           take units by an atomic counter until none is left
 //!           close the seat to newcomers, wait for the helpers that have joined, free the seat
 //! helper:   look for an open seat, join it, take units until none is left, leave; nothing to do: spin briefly, then sleep
+//! waiter:   a thread that waits for a stream helps with that stream's jobs meanwhile
 //! ```
 //!
 //! - The launcher works too, and never waits for a helper that has not begun: with all helpers busy or asleep it simply does
 //!   everything itself.
 //! - Seats are part of the pool and live for ever, so a helper that comes late looks at a closed seat, not at freed memory.
+//! - Whoever launches a brief job wakes helpers after its first unit: by then a waiter may have come, who was awake anyway.
 //! - A helper joins a job only while fewer threads compute than the job may use. Several launchers at a time thus have few or
 //!   no helpers: they are the threads.
 //! - Helpers start with the first job that wants them. A forked child has none: it finds another process's pool and starts
@@ -23,13 +25,16 @@ mod seat;
 #[cfg(test)]
 mod tests;
 
+use std::cell::Cell;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use crate::kernel::Scratch;
-use crate::runtime::log;
+use crate::runtime::{fork, log};
 use crate::sync::Mutex;
 use bell::Bell;
+use primitives::SPINS;
+pub use seat::Owner;
 use seat::{Job, Seat};
 
 /// What a job does for each of its units.
@@ -40,15 +45,54 @@ const SEATS: usize = 64;
 /// Most helpers that ever start.
 const MAX_HELPERS: usize = 1023;
 
-/// Runs `body` for every unit below `units`, in any order, on up to `threads` threads, the calling one included; returns
-/// when all are done. A panic in a unit goes on here; units that no thread has begun by then are left out.
-pub fn run(units: usize, threads: usize, body: Body<'_>) {
-    let helpers = threads.min(units).saturating_sub(1).min(MAX_HELPERS);
-    if helpers == 0 {
+/// How a job is to be run.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// Most threads that compute for it, the launching one included.
+    pub threads: usize,
+    /// Who waits for it.
+    pub owner: Owner,
+    /// Whether a unit takes some ten microseconds at most, about as long as waking a helper.
+    pub brief: bool,
+}
+
+/// Runs `body` for every unit below `units`, in any order, the calling thread among others; returns when all are done. A
+/// panic in a unit goes on here; units that no thread has begun by then are left out.
+pub fn run(units: usize, terms: Terms, body: Body<'_>) {
+    if terms.threads.min(units) < 2 {
         return Scratch::with(|scratch| (0..units).for_each(|unit| body(unit, scratch)));
     }
-    Pool::current().run(units, helpers, body);
+    Pool::current().run(units, terms, body);
 }
+
+/// A thread that waits for an owner's work, and may do some of it.
+#[derive(Debug)]
+pub struct Waiter {
+    owner: Owner,
+    seen: Cell<Option<u32>>,
+}
+
+impl Waiter {
+    /// One that has not looked for jobs yet.
+    pub fn new(owner: Owner) -> Self {
+        Self { owner, seen: Cell::new(None) }
+    }
+
+    /// Whether a job, of anybody, was posted since this was last asked.
+    pub fn sees_job(&self) -> bool {
+        let rings = Pool::started().map(|pool| pool.bell.rings());
+        self.seen.replace(rings) != rings
+    }
+
+    /// Helps with the owner's jobs that are there now.
+    pub fn help(&self) {
+        if let Some(pool) = Pool::started() {
+            Scratch::with(|scratch| while pool.help_once(Some(self.owner), scratch) {});
+        }
+    }
+}
+
+static CURRENT: AtomicPtr<Pool> = AtomicPtr::new(std::ptr::null_mut());
 
 struct Pool {
     /// The process that the helpers belong to.
@@ -63,13 +107,19 @@ struct Pool {
 }
 
 impl Pool {
+    /// This process's pool, if there was a job before.
+    fn started() -> Option<&'static Self> {
+        // SAFETY: a pool that was stored here is never freed.
+        let pool = unsafe { CURRENT.load(Ordering::Acquire).as_ref() };
+        pool.filter(|pool| pool.process == fork::process())
+    }
+
     /// This process's pool.
     fn current() -> &'static Self {
-        static CURRENT: AtomicPtr<Pool> = AtomicPtr::new(std::ptr::null_mut());
-        let process = std::process::id();
+        let process = fork::process();
         let mut found = CURRENT.load(Ordering::Acquire);
         loop {
-            // SAFETY: a pool that was stored here is never freed.
+            // SAFETY: as above.
             if let Some(pool) = unsafe { found.as_ref() }
                 && pool.process == process
             {
@@ -99,7 +149,8 @@ impl Pool {
         }
     }
 
-    fn run(&'static self, units: usize, helpers: usize, body: Body<'_>) {
+    fn run(&'static self, units: usize, terms: Terms, body: Body<'_>) {
+        let helpers = (terms.threads.min(units) - 1).min(MAX_HELPERS);
         self.start_helpers(helpers);
         let Some(seat) = self.seats.iter().find(|seat| seat.claim()) else {
             return Scratch::with(|scratch| (0..units).for_each(|unit| body(unit, scratch)));
@@ -108,15 +159,29 @@ impl Pool {
         // SAFETY: only the lifetime changes. The seat is closed and all helpers have left before this function returns, by
         // panic too: nothing between here and `close` panics, as the body's panics are caught.
         let body = unsafe { std::mem::transmute::<Body<'_>, Body<'static>>(body) };
-        seat.open(Job { units, threads: helpers + 1, body });
-        self.bell.ring(helpers);
-        Scratch::with(|scratch| seat.work(|body, unit| body(unit, scratch)));
+        seat.open(Job { units, owner: terms.owner, threads: helpers + 1, body });
+        self.bell.ring();
+        let mut woken = !terms.brief;
+        if woken {
+            self.bell.wake(helpers);
+        }
+        Scratch::with(|scratch| {
+            seat.work(|body, unit| {
+                body(unit, scratch);
+                if !woken {
+                    woken = true;
+                    let missing = (helpers + 1).saturating_sub(self.working.load(Ordering::Relaxed));
+                    self.bell.wake(missing);
+                }
+            });
+        });
         seat.close();
         let panic = seat.take_panic();
         seat.free();
         if self.working.fetch_sub(1, Ordering::AcqRel) > 1 {
             // Others are at work, and while this job's threads were too, helpers may have found enough of them: look again.
-            self.bell.ring(helpers);
+            self.bell.ring();
+            self.bell.wake(helpers);
         }
         if let Some(panic) = panic {
             resume_unwind(panic);
@@ -140,13 +205,17 @@ impl Pool {
         let mut scratch = Scratch::new();
         let mut rings = self.bell.rings();
         loop {
-            while self.help_once(&mut scratch) {}
-            rings = self.bell.wait(rings);
+            let mut helped = false;
+            while self.help_once(None, &mut scratch) {
+                helped = true;
+            }
+            // Where others are enough, this thread is in their way as long as it spins.
+            rings = self.bell.wait(rings, if helped { SPINS } else { 1 });
         }
     }
 
-    /// Helps with one job; false where there is none.
-    fn help_once(&self, scratch: &mut Scratch) -> bool {
-        self.seats.iter().any(|seat| seat.help(&self.working, |body, unit| body(unit, scratch)))
+    /// Helps with one job, of `owner` if given; false where there is none.
+    fn help_once(&self, owner: Option<Owner>, scratch: &mut Scratch) -> bool {
+        self.seats.iter().any(|seat| seat.help(&self.working, owner, |body, unit| body(unit, scratch)))
     }
 }

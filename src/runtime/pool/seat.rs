@@ -29,10 +29,16 @@ pub(super) struct Seat<B> {
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
+/// Who waits for a job: a number of the launcher's choice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Owner(pub usize);
+
 /// What is to be done.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Job<B> {
     pub(super) units: usize,
+    /// Whose it is: threads that wait for the owner help with nothing else.
+    pub(super) owner: Owner,
     /// The most that may compute, for this job or another, when a helper begins with this one.
     pub(super) threads: usize,
     /// What is done for each unit.
@@ -120,12 +126,14 @@ impl<B: Copy> Seat<B> {
     }
 
     /// Joins the seat's job and works on it; false where there is nothing to do here. `working`: threads that compute.
-    pub(super) fn help(&self, working: &AtomicUsize, run: impl FnMut(B, usize)) -> bool {
+    /// `owner`: whose job alone it may be.
+    pub(super) fn help(&self, working: &AtomicUsize, owner: Option<Owner>, run: impl FnMut(B, usize)) -> bool {
         if !self.join() {
             return false;
         }
         let helped = self.job().is_some_and(|job| {
             self.next.load(Ordering::Relaxed) < job.units
+                && owner.is_none_or(|owner| owner == job.owner)
                 && working
                     .fetch_update(Ordering::AcqRel, Ordering::Relaxed, |n| (n < job.threads).then_some(n + 1))
                     .is_ok()

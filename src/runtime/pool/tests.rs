@@ -10,10 +10,14 @@ use super::*;
 /// runs they may stay with that one. So such tests run alone.
 static ALONE: Mutex<()> = Mutex::new(());
 
+fn terms(threads: usize) -> Terms {
+    Terms { threads, owner: Owner::default(), brief: false }
+}
+
 /// Each unit once, whatever the number of units and threads.
 fn check_units(units: usize, threads: usize) {
     let counts: Vec<_> = (0..units).map(|_| AtomicUsize::new(0)).collect();
-    run(units, threads, &|unit, _| {
+    run(units, terms(threads), &|unit, _| {
         counts[unit].fetch_add(1, Ordering::Relaxed);
     });
     assert!(counts.iter().all(|count| count.load(Ordering::Relaxed) == 1), "{units} units, {threads} threads");
@@ -47,7 +51,7 @@ fn more_launchers_than_seats() {
         for _ in 0..SEATS + 8 {
             scope.spawn(|| {
                 let first = AtomicBool::new(true);
-                run(20, 2, &|_, _| {
+                run(20, terms(2), &|_, _| {
                     // Every launcher is in a job at the same time.
                     if first.swap(false, Ordering::Relaxed) {
                         all_in.wait();
@@ -65,10 +69,61 @@ fn helpers_do_help() {
     for pause in [0, 0, 0, 30, 0, 30] {
         std::thread::sleep(std::time::Duration::from_millis(pause));
         let both = Barrier::new(2);
-        run(2, 2, &|_, _| {
+        run(2, terms(2), &|_, _| {
             both.wait();
         });
     }
+}
+
+#[test]
+fn helpers_come_for_brief_jobs_after_the_first_unit() {
+    let _alone = ALONE.lock();
+    for pause in [0, 0, 0, 30, 0, 30] {
+        std::thread::sleep(std::time::Duration::from_millis(pause));
+        let both = Barrier::new(2);
+        run(3, Terms { brief: true, ..terms(2) }, &|unit, _| {
+            if unit > 0 {
+                both.wait();
+            }
+        });
+    }
+}
+
+#[test]
+fn a_waiter_helps_its_owner_and_nobody_else() {
+    let _alone = ALONE.lock();
+    // The launcher is in the first unit until the waiter has done the others.
+    let helped = |launcher: Owner, waiter: Owner| {
+        let (ran, looked) = (Mutex::new(Vec::new()), AtomicBool::new(false));
+        let started = Barrier::new(2);
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| {
+                let this = Waiter::new(waiter);
+                started.wait();
+                assert!(this.sees_job());
+                assert!(!this.sees_job());
+                this.help();
+                looked.store(true, Ordering::Release);
+                std::thread::current().id()
+            });
+            // Brief: no helper is woken before the first unit is done.
+            run(3, Terms { threads: 2, owner: launcher, brief: true }, &|unit, _| {
+                if unit == 0 {
+                    started.wait();
+                    while !looked.load(Ordering::Acquire) {
+                        std::thread::yield_now();
+                    }
+                }
+                ran.lock().push((unit, std::thread::current().id()));
+            });
+            let waiting = waiting.join().unwrap();
+            let ran = ran.lock();
+            ran.iter().filter(|(_, thread)| *thread == waiting).count()
+        })
+    };
+    // A helper that has not gone to sleep yet may come first.
+    assert!((0..100).any(|_| helped(Owner(7), Owner(7)) == 2));
+    assert_eq!(helped(Owner(8), Owner(7)), 0);
 }
 
 #[test]
@@ -76,7 +131,7 @@ fn all_threads_of_a_large_job_come() {
     let _alone = ALONE.lock();
     let all = Barrier::new(8);
     let names = Mutex::new(std::collections::HashSet::new());
-    run(8, 8, &|_, _| {
+    run(8, terms(8), &|_, _| {
         all.wait();
         names.lock().insert(std::thread::current().id());
     });
@@ -89,7 +144,7 @@ fn a_panic_comes_back_and_the_pool_lives_on() {
     for round in 0..200 {
         let panicking = round % 20;
         let result = std::panic::catch_unwind(AssertUnwindSafe(|| {
-            run(20, 3, &|unit, _| {
+            run(20, terms(3), &|unit, _| {
                 if unit == panicking {
                     // Without the message that a plain panic writes.
                     resume_unwind(Box::new(unit));
@@ -105,8 +160,8 @@ fn a_panic_comes_back_and_the_pool_lives_on() {
 fn a_unit_may_launch_too() {
     let _alone = ALONE.lock();
     let count = AtomicUsize::new(0);
-    run(4, 2, &|_, _| {
-        run(4, 2, &|_, _| {
+    run(4, terms(2), &|_, _| {
+        run(4, terms(2), &|_, _| {
             count.fetch_add(1, Ordering::Relaxed);
         });
     });
@@ -123,7 +178,7 @@ fn a_forked_child_has_helpers_of_its_own() {
     let child = unsafe { libc::fork() };
     if child == 0 {
         let both = Barrier::new(2);
-        run(2, 2, &|_, _| {
+        run(2, terms(2), &|_, _| {
             both.wait();
         });
         // SAFETY: ends the child.

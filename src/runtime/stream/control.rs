@@ -8,6 +8,7 @@ use super::{Stream, inside};
 use crate::error::{Error, Result};
 use crate::runtime::gate::spin_until;
 use crate::runtime::memory::Kept;
+use crate::runtime::pool::Waiter;
 use crate::runtime::{check, log};
 
 impl Stream {
@@ -34,7 +35,15 @@ impl Stream {
         let mut state = self.queue.lock();
         if state.finished < number {
             drop(state);
-            spin_until(done);
+            if deadline.is_none() {
+                let waiter = Waiter::new(self.owner());
+                while spin_until(|| done() || waiter.sees_job()) && !done() {
+                    waiter.help();
+                }
+            } else {
+                // A unit of work may take longer than it has.
+                spin_until(done);
+            }
             state = self.queue.lock();
         }
         while state.finished < number {

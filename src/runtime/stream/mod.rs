@@ -17,6 +17,7 @@ pub use task::{HostFunc, Task, Uses, Work};
 
 use super::context::{self, Context};
 use super::memory::Kept;
+use super::pool::Owner;
 use super::{callback, device, fork};
 use crate::epoch::{self, Guard};
 use crate::error::{Error, Result};
@@ -46,6 +47,11 @@ impl Stream {
     /// Its handle.
     pub fn handle(&self) -> Handle {
         self.handle
+    }
+
+    /// As the owner of its jobs in the pool.
+    fn owner(&self) -> Owner {
+        Owner(self.handle.to_void().addr())
     }
 
     /// Its number, for people.

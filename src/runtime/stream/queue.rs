@@ -205,7 +205,7 @@ impl Stream {
         if state.closing {
             return Err(Error::DeadStream("the stream is being destroyed".into()));
         }
-        if state.is_idle() && !faulty && task.work.is_tiny() && !state.has_stopped() {
+        if state.is_idle() && !faulty && task.work.belongs_to_launch() && !state.has_stopped() {
             let uses = std::mem::take(&mut task.uses);
             self.run_here(state, &task.work, uses, host_memory, admit)
         } else {
@@ -311,10 +311,11 @@ impl Stream {
     }
 
     fn attempt(&self, work: &Work, inline: bool, aborts: u64) -> Result<()> {
+        let owner = self.owner();
         let give_up = || self.queue.aborts() != aborts;
         let body = || match work {
-            Work::HostFunc(_) => as_callback_of(self.handle, || work.execute(inline, give_up)),
-            _ => work.execute(inline, give_up),
+            Work::HostFunc(_) => as_callback_of(self.handle, || work.execute(inline, owner, give_up)),
+            _ => work.execute(inline, owner, give_up),
         };
         catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
             Err(Error::TaskFailed(format!("a task of stream {} failed: {}", self.id, panic_text(&*panic))))

@@ -12,8 +12,9 @@ use crate::op::modulate_backward::Run;
 use crate::runtime::callback::Delivery;
 use crate::runtime::dump::Dump;
 use crate::runtime::event::{Reset, Waiter};
-use crate::runtime::gate::Outcome;
+use crate::runtime::gate::{Outcome, processors};
 use crate::runtime::memory::{Copy, Set};
+use crate::runtime::pool::Owner;
 use crate::runtime::record::Record;
 
 /// What a task reads and writes: a block that overlaps one of these lives until the task is done. Seven tensors and a
@@ -89,15 +90,15 @@ impl HostFunc {
 }
 
 impl Work {
-    /// Whether this takes a few microseconds at most and waits for nothing, so that an idle stream runs it inside the
-    /// launching call.
-    pub fn is_tiny(&self) -> bool {
+    /// Whether an idle stream does this inside the launching call: it waits for nothing, and takes less than
+    /// handing it over, or there is one processor only, which a worker would have to take from the launching thread.
+    pub fn belongs_to_launch(&self) -> bool {
         /// Bytes that one core moves in a few microseconds, from cache or memory.
         const TINY_COPY: usize = 16 << 10;
         match self {
-            Self::ModulateBackward(run) => run.is_tiny(),
-            Self::Copy(copy) => copy.bytes() <= TINY_COPY,
-            Self::Set(set) => set.bytes() <= TINY_COPY,
+            Self::ModulateBackward(run) => run.is_small() || processors() == 1,
+            Self::Copy(copy) => copy.bytes() <= TINY_COPY || processors() == 1,
+            Self::Set(set) => set.bytes() <= TINY_COPY || processors() == 1,
             Self::RecordEvent(_) | Self::ResetEvent(_) => true,
             Self::WaitEvent(waiter, _) => waiter.is_over(),
             Self::Dump(_) | Self::HostFunc(_) | Self::Callback(_) => false,
@@ -125,10 +126,11 @@ impl Work {
         }
     }
 
-    /// Does it. `inline`: inside the launching call. `give_up`: whether waiting is to end.
-    pub fn execute(&self, inline: bool, give_up: impl Fn() -> bool) -> Result<()> {
+    /// Does it. `inline`: inside the launching call. `owner`: who waits for it, and may help. `give_up`: whether waiting is
+    /// to end.
+    pub fn execute(&self, inline: bool, owner: Owner, give_up: impl Fn() -> bool) -> Result<()> {
         match self {
-            Self::ModulateBackward(run) => run.execute(inline),
+            Self::ModulateBackward(run) => run.execute(inline, owner),
             Self::Copy(copy) => copy.execute(),
             Self::Set(set) => set.execute(),
             Self::RecordEvent(record) => record.complete(),
