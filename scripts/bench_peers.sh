@@ -19,6 +19,8 @@ fi
 flags="-O3 -march=native -fopenmp -ffast-math -shared -fPIC"
 # shellcheck disable=SC2086
 ${CC:-cc} $flags "$peers/plain.c" -o "$build/plain.so"
+# shellcheck disable=SC2086
+${CC:-cc} -O2 -shared -fPIC -I"$here/include" "$peers/ours.c" -o "$build/ours.so"
 eigen=()
 if [ -d /usr/include/eigen3 ] && command -v c++ >/dev/null; then
     # shellcheck disable=SC2086
@@ -32,7 +34,7 @@ for threads in $(printf '1\n%s\n' "$all" | sort -nu); do
     result=$build/peers-$threads.json
     # An affinity bounds the peers that have no switch of their own.
     OMP_NUM_THREADS=$threads ACLCPU_THREADS=$threads taskset -c "0-$((threads - 1))" "$python" "$peers/peers.py" \
-        --library "$library" --plain "$build/plain.so" "${eigen[@]}" --threads "$threads" --json "$result" "${@:3}"
+        --library "$library" --driver "$build/ours.so" --plain "$build/plain.so" "${eigen[@]}" --threads "$threads" --json "$result" "${@:3}"
     results+=("$result")
 done
 if "$python" -c 'import matplotlib' 2>/dev/null; then

@@ -5,12 +5,14 @@
 Every contender runs in turn in each round, a triad among them; what is compared are medians of the rounds. Outputs are
 reused wherever a peer can. What is not installed is skipped, with a line that says so.
 
-    peers.py --library LIB --plain PLAIN_SO [--eigen EIGEN_SO] --threads N --json FILE [--rounds N] [--only TEXT]
+    peers.py --library LIB --driver OURS_SO --plain PLAIN_SO [--eigen EIGEN_SO] --threads N --json FILE [--rounds N]
+             [--only TEXT] [--without torch,jax]
 
 OMP_NUM_THREADS and ACLCPU_THREADS must be set to N before Python starts (make bench-peers does that).
 """
 import argparse
 import ctypes
+import importlib
 import json
 import os
 import platform
@@ -33,6 +35,9 @@ CASES = [
 ]
 SWEEP = [(f"sweep {rows}", 1, rows, 1152) for rows in (2, 8, 32, 128, 512, 2048, 8192, 32768)]
 TYPES = ["f32", "f16", "bf16"]
+# Seconds of a visit that don't count, and that do. libgomp's threads spin for some milliseconds when their work is done,
+# and a virtual processor that was asleep takes as long to be itself again.
+WARM_UP, MEASURED = 0.04, 0.04
 NUMBER = {"f32": 0, "f16": 1, "bf16": 27}
 
 
@@ -98,8 +103,10 @@ def decode(kind, bits):
 class Ours:
     """The library through its C ABI: both phases and the synchronisation are in the time."""
 
-    def __init__(self, path):
-        self.lib = lib = ctypes.CDLL(path)
+    def __init__(self, path, driver):
+        # Global, so that the driver's calls find it.
+        self.lib = lib = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+        self.driver = ctypes.CDLL(driver)
         lib.aclCreateTensor.restype = ctypes.c_void_p
         lib.aclGetRecentErrMsg.restype = ctypes.c_char_p
         self.check(lib.aclrtSetDevice(0))
@@ -123,16 +130,15 @@ class Ours:
                 )
             )
         size, executor = ctypes.c_uint64(), ctypes.c_void_p()
-        plan = lambda: lib.aclnnModulateBackwardGetWorkspaceSize(*tensors, ctypes.byref(size), ctypes.byref(executor))
-        self.check(plan())
+        self.check(lib.aclnnModulateBackwardGetWorkspaceSize(*tensors, ctypes.byref(size), ctypes.byref(executor)))
         self.check(lib.aclDestroyAclOpExecutor(executor))
         workspace = aligned(max(size.value, 1), np.uint8)
         at = pointer(workspace)
 
-        def call(_keep=(tensors, workspace)):
-            self.check(plan())
-            self.check(lib.aclnnModulateBackward(at if size.value else None, size, executor, None))
-            self.check(lib.aclrtSynchronizeStream(None))
+        all_tensors = (ctypes.c_void_p * len(tensors))(*tensors)
+
+        def call(_keep=workspace):
+            self.check(self.driver.ours(all_tensors, at, size))
 
         def end():
             for tensor in tensors:
@@ -207,6 +213,17 @@ def jax_peer(jax, problem):
     return lambda: jax.block_until_ready(function(g, x, s))
 
 
+def optional(name, unwanted):
+    """A module, or None where it is not wanted or not installed."""
+    if name in unwanted:
+        return None
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        print(f"skipped: {name} is not installed (pip install {name})")
+        return None
+
+
 def time_of(call, repeat):
     start = time.perf_counter()
     for _ in range(repeat):
@@ -214,19 +231,30 @@ def time_of(call, repeat):
     return (time.perf_counter() - start) / repeat
 
 
-def measure(problem, contenders, rounds):
-    """Medians of the contenders' times, in seconds, all of them interleaved."""
-    repeat, times = {}, {name: [] for name in contenders}
-    for name, call in contenders.items():
-        call()
-        call()
-        once = time_of(call, 1)
-        # Rounds of at least a few hundred microseconds: the clock and the switch between contenders must not count.
-        repeat[name] = max(1, min(1000, int(3e-4 / max(once, 1e-7))))
+def measure(contenders, rounds):
+    """Medians of the contenders' times, in seconds. Each has several visits, in turn with the others."""
+    visits = {name: [] for name in contenders}
     for _ in range(rounds):
         for name, call in contenders.items():
-            times[name].append(time_of(call, repeat[name]))
-    return {name: statistics.median(values) for name, values in times.items()}
+            visits[name].append(visit(call))
+    return {name: statistics.median(times) for name, times in visits.items()}
+
+
+def visit(call):
+    """The median time of a call, in seconds, after some that don't count: the threads of the contender before spin on for
+    a while, its own must be awake and on cores of their own, and its data in cache where they fit."""
+    start = time.perf_counter()
+    calls = 0
+    while calls < 2 or time.perf_counter() - start < WARM_UP:
+        call()
+        calls += 1
+    once = (time.perf_counter() - start) / calls
+    # Timed together: as many as the clock and the loop need not to count.
+    together = max(1, int(1e-4 / once))
+    start, times = time.perf_counter(), []
+    while len(times) < 3 or time.perf_counter() - start < MEASURED:
+        times.append(time_of(call, together))
+    return statistics.median(times)
 
 
 def error_of(problem, call):
@@ -244,28 +272,22 @@ def error_of(problem, call):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--library", required=True)
-    parser.add_argument("--plain", required=True)
+    parser.add_argument("--driver", required=True, help="ours.c, compiled")
+    parser.add_argument("--plain", required=True, help="plain.c, compiled")
     parser.add_argument("--eigen")
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="cases whose name and type have this text")
+    parser.add_argument("--without", default="", help="peers to leave out, such as torch,jax")
     parser.add_argument("--json", required=True)
     arguments = parser.parse_args()
 
-    ours = Ours(arguments.library)
+    ours = Ours(arguments.library, arguments.driver)
     plain_lib = ctypes.CDLL(arguments.plain)
     eigen_lib = ctypes.CDLL(arguments.eigen) if arguments.eigen else None
-    torch = jax = None
-    try:
-        import torch
-
+    torch, jax = (optional(name, arguments.without.split(",")) for name in ("torch", "jax"))
+    if torch:
         torch.set_num_threads(arguments.threads)
-    except ImportError:
-        print("skipped: PyTorch is not installed (pip install torch)")
-    try:
-        import jax
-    except ImportError:
-        print("skipped: JAX is not installed (pip install jax)")
     if eigen_lib is None:
         print("skipped: Eigen is not installed (apt-get install libeigen3-dev)")
 
@@ -293,7 +315,7 @@ def main():
                 contenders["JAX"] = jax_peer(jax, problem)
             contenders = {name: call for name, call in contenders.items() if call}
             rounds = arguments.rounds if problem.bytes < 1 << 30 else max(3, arguments.rounds // 3)
-            times = measure(problem, contenders, rounds)
+            times = measure(contenders, rounds)
             limit = min(times.pop("triad plain"), times.pop("triad streaming"))
             errors = {name: error_of(problem, contenders[name]) for name in times if name != "JAX"}
             end()
