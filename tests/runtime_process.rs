@@ -318,9 +318,27 @@ fn the_device_has_the_name_that_the_environment_gives() {
     assert_eq!(soc_name(), "Ascend910_9392");
 }
 
+/// Digits as 0, and numbers of any length alike.
+fn form(text: &str) -> String {
+    let mut form = String::new();
+    for c in text.chars() {
+        match c.is_ascii_digit() {
+            true if form.ends_with('0') => {}
+            true => form.push('0'),
+            false => form.push(c),
+        }
+    }
+    form
+}
+
+/// Whether a text is how long something took: "12.5µs".
+fn is_duration(text: &str) -> bool {
+    ["0ns", "0.0µs", "0µs", "0.0ms", "0ms", "0.0s", "0s"].contains(&form(text).as_str())
+}
+
 #[test]
-fn the_log_shows_calls_with_their_arguments() {
-    const TEST: &str = "the_log_shows_calls_with_their_arguments";
+fn the_log_shows_calls_with_their_arguments_and_times() {
+    const TEST: &str = "the_log_shows_calls_with_their_arguments_and_times";
     if !is_child() {
         let (_, stderr) = in_child(TEST, &[("ASCEND_GLOBAL_LOG_LEVEL", "1")]);
         let line = |about: &str| {
@@ -329,15 +347,46 @@ fn the_log_shows_calls_with_their_arguments() {
         };
         assert!(line("aclrtMalloc(devPtr=0x").contains(", size=64, policy=2) = 0, "));
         assert!(line("aclrtSetDevice(").contains("aclrtSetDevice(deviceId=9) = 107001, "));
-        let planned = line("aclnnModulateBackwardGetWorkspaceSize(");
-        assert!(planned.contains("(FLOAT FORMAT_ND [2, 3] strides [5, 1] offset 4 storage [14] at 0x"), "{planned}");
+        let created = line("aclCreateTensor(");
+        let arguments = "(viewDims=[2, 3], viewDimsNum=2, dataType=0, stride=[5, 1], offset=4, format=2, \
+                         storageDims=[14], storageDimsNum=1, tensorData=0x";
+        assert!(created.contains(arguments), "{created}");
+        let tensor = "(FLOAT FORMAT_ND [2, 3] strides [5, 1] offset 4 storage [14] at 0x";
+        let planned = line("aclnnModulateBackwardGetWorkspaceSize(grad_output=0x");
+        assert!(planned.contains(tensor), "{planned}");
         assert!(planned.contains("input=NULL, ") && planned.contains(" = 161001, "), "{planned}");
+        // What it was when the call began.
+        let destroyed = line("aclDestroyTensor(");
+        assert!(destroyed.contains(tensor) && destroyed.contains(" = 0, "), "{destroyed}");
+        assert!(line("aclInit(").contains("aclInit(configPath=NULL) = 0, "));
+        assert!(line("aclDumpOpTensors(").contains("(opType=\"Modulate\", opName=\"one\", tensors=[0x"));
+        assert!(line("aclCreateIntArray(").contains("(value=[7, -8], size=2) = 0x"));
+        assert!(line("aclDataTypeSize(").contains("(dataType=27) = 2, "));
+        // Every line begins with the time of day, that of a call ends with what it took.
+        let thread = form(&format!("ACLCPU({},", std::process::id()));
+        let lines: Vec<_> = stderr.lines().filter(|line| line.contains(" ACLCPU(")).collect();
+        assert!(lines.len() > 10, "{stderr}");
+        for line in lines {
+            let (_, rest) = line.split_once("] ").unwrap();
+            assert!(form(rest).starts_with(&format!("{thread}0) 0-0-0-0:0:0.0.0 ")), "{line}");
+            if let Some((_, result)) = line.rsplit_once(") = ") {
+                let (_, took) = result.rsplit_once(", ").unwrap_or_else(|| panic!("no time in {line}"));
+                assert!(is_duration(took), "{took} in {line}");
+            }
+        }
         // A failure also says what to do.
         line("[Error] ACLCPU(");
+        // Level 0 also shows a call when it begins: the last one is the one that hangs.
+        assert!(!stderr.contains(") begins"), "{stderr}");
+        let (_, talkative) = in_child(TEST, &[("ASCEND_GLOBAL_LOG_LEVEL", "0")]);
+        let begins = talkative.find("aclrtSetDevice(deviceId=9) begins").expect("the call begins");
+        let ends = talkative.find("aclrtSetDevice(deviceId=9) = 107001").expect("the call ends");
+        assert!(begins < ends, "{talkative}");
         let (_, quiet) = in_child(TEST, &[("ASCEND_GLOBAL_LOG_LEVEL", "2")]);
         assert!(!quiet.contains("aclrtMalloc("), "{quiet}");
         return;
     }
+    expect(init(None), 0, "");
     assert_eq!(aclrtSetDevice(9), 107001);
     set_device();
     let mut block = null_mut();
@@ -375,6 +424,18 @@ fn the_log_shows_calls_with_their_arguments() {
         )
     };
     assert_eq!(status, 161001);
+    let mut tensors = [tensor];
+    // SAFETY: C strings, and an array of one tensor, which is not read: dumping is off.
+    let dumped = unsafe {
+        let (kind, name) = (c"Modulate".as_ptr(), c"one".as_ptr());
+        aclnn_modulate::api::dump::aclDumpOpTensors(kind, name, tensors.as_mut_ptr(), 1, 0, null_mut())
+    };
+    assert_eq!(dumped, 0);
+    // SAFETY: two numbers.
+    let array = unsafe { aclnn_modulate::api::list::aclCreateIntArray([7, -8].as_ptr(), 2) };
+    assert!(!array.is_null());
+    assert_eq!(aclDataTypeSize(27), 2);
+    assert_eq!(aclnn_modulate::api::tensor::aclDestroyTensor(tensor), 0);
 }
 
 /// `aclAppLog` as C sees it.

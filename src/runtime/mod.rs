@@ -2,6 +2,7 @@
 
 pub mod callback;
 pub mod check;
+mod clock;
 pub mod context;
 mod copies;
 pub mod device;
