@@ -29,11 +29,13 @@ fn init(path: Option<&str>) -> i32 {
     unsafe { aclInit(path.as_ref().map_or(std::ptr::null(), |path| path.as_ptr())) }
 }
 
-/// A file with a text, in the directory for a test's files.
-fn file(name: &str, text: &str) -> String {
-    let path = format!("{}/{name}", env!("CARGO_TARGET_TMPDIR"));
+/// aclInit with a file that has this text.
+fn init_with(text: &str) -> i32 {
+    let path = scratch("acl.json");
     std::fs::write(&path, text).unwrap();
-    path
+    let status = init(path.to_str());
+    std::fs::remove_file(path).unwrap();
+    status
 }
 
 #[test]
@@ -80,18 +82,16 @@ fn configuration_files_are_read_or_refused() {
     expect(init(Some("/nonexistent/acl.json")), 100003, "/nonexistent/acl.json");
     expect(init(Some(env!("CARGO_TARGET_TMPDIR"))), 100003, "configPath is");
     for text in ["", "{", "[1,", "\"", "{\"err_msg_mode\": \"x\"}", "{\"defaultDevice\": {\"default_device\": 1.5}}"] {
-        expect(init(Some(&file("broken.json", text))), 100006, "broken.json");
+        expect(init_with(text), 100006, "acl.json");
     }
     // A failed call initialises nothing.
-    let good = file("good.json", "{\"unknown\": [1, {}], \"dump\": {\"dump_mode\": \"all\"}}");
     for text in ["{}", "[]"] {
-        expect(init(Some(&file("empty.json", text))), 0, "");
+        expect(init_with(text), 0, "");
         expect(aclFinalize(), 0, "");
     }
-    expect(init(Some(&good)), 0, "");
+    expect(init_with("{\"unknown\": [1, {}], \"dump\": {\"dump_mode\": \"all\"}}"), 0, "");
     expect(aclFinalize(), 0, "");
-    let far = file("far.json", "{\"defaultDevice\": {\"default_device\": 7}}");
-    expect(init(Some(&far)), 107001, "deviceId is 7");
+    expect(init_with("{\"defaultDevice\": {\"default_device\": 7}}"), 107001, "deviceId is 7");
 }
 
 #[test]
@@ -99,7 +99,6 @@ fn the_default_device_serves_threads_without_a_context() {
     if !alone("the_default_device_serves_threads_without_a_context") {
         return;
     }
-    let path = file("default.json", "{\"defaultDevice\": {\"default_device\": \"0\"}}");
     let try_malloc = || {
         let mut block = null_mut();
         // SAFETY: `block` is writable.
@@ -108,7 +107,7 @@ fn the_default_device_serves_threads_without_a_context() {
         status
     };
     assert_eq!(in_thread(try_malloc), 107002);
-    expect(init(Some(&path)), 0, "");
+    expect(init_with("{\"defaultDevice\": {\"default_device\": \"0\"}}"), 0, "");
     assert_eq!(in_thread(try_malloc), 0);
     assert_eq!(in_thread(|| aclrtSynchronizeStream(null_mut())), 0);
     let mut device = -1;
@@ -169,7 +168,7 @@ fn messages_of_all_threads_where_the_configuration_says_so() {
     if !alone("messages_of_all_threads_where_the_configuration_says_so") {
         return;
     }
-    expect(init(Some(&file("messages.json", "{\"err_msg_mode\": \"1\"}"))), 0, "");
+    expect(init_with("{\"err_msg_mode\": \"1\"}"), 0, "");
     in_thread(|| assert_ne!(aclrtSetDevice(77), 0));
     assert!(message().contains("deviceId is 77"));
     expect(aclFinalize(), 0, "");
@@ -640,20 +639,24 @@ fn a_thread_past_its_locals_keeps_its_context() {
 #[test]
 fn a_second_copy_of_the_library_is_noticed_at_load() {
     const TEST: &str = "a_second_copy_of_the_library_is_noticed_at_load";
-    let library = std::env::current_exe().unwrap().with_file_name("libaclnn_modulate.so");
-    let copy = |n| std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("libcopy_{n}.so"));
+    const COPIES: [&str; 2] = ["ACLCPU_TEST_COPY_0", "ACLCPU_TEST_COPY_1"];
     if !is_child() {
-        for n in 0..2 {
-            std::fs::copy(&library, copy(n)).unwrap();
+        let library = std::env::current_exe().unwrap().with_file_name("libaclnn_modulate.so");
+        let copies = [0, 1].map(|n| scratch(&format!("libcopy_{n}.so")));
+        for copy in &copies {
+            std::fs::copy(&library, copy).unwrap();
         }
-        let (_, stderr) = in_child(TEST, &[("ASCEND_GLOBAL_LOG_LEVEL", "2")]);
+        let [first, second] = [0, 1].map(|n| copies[n].to_str().unwrap());
+        let variables = [("ASCEND_GLOBAL_LOG_LEVEL", "2"), (COPIES[0], first), (COPIES[1], second)];
+        let (_, stderr) = in_child(TEST, &variables);
+        copies.iter().for_each(|copy| std::fs::remove_file(copy).unwrap());
         let warnings: Vec<_> = stderr.lines().filter(|line| line.contains("is loaded, too")).collect();
         assert_eq!(warnings.len(), 1, "{stderr}");
         assert!(warnings[0].contains("libcopy_0.so"), "{stderr}");
         return;
     }
     for n in [0, 0, 1] {
-        let path = CString::new(copy(n).to_str().unwrap()).unwrap();
+        let path = CString::new(std::env::var(COPIES[n]).unwrap()).unwrap();
         // SAFETY: a C string; what the library does at load is under test.
         assert!(!unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) }.is_null());
     }
