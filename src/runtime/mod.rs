@@ -12,6 +12,8 @@ mod fault;
 pub mod float16;
 pub mod fork;
 mod gate;
+#[cfg(test)]
+mod gate_tests;
 pub mod init;
 pub mod log;
 pub mod memory;
@@ -19,6 +21,7 @@ pub mod messages;
 pub mod parameters;
 pub mod pool;
 mod record;
+mod spin;
 pub mod stream;
 pub mod thread;
 pub mod version;
