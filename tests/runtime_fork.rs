@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use aclnn_modulate::api::event::*;
 use aclnn_modulate::api::memory::*;
+use aclnn_modulate::api::modulate_backward::*;
 use aclnn_modulate::api::runtime::*;
 use aclnn_modulate::api::stream::*;
 use aclnn_modulate::api::tensor::{aclCreateTensor, aclDestroyTensor};
@@ -18,6 +19,54 @@ fn create_tensor(data: *mut std::ffi::c_void) -> *mut aclTensor {
     let dims = [2_i64, 3];
     // SAFETY: both arrays have two elements; the data is not touched.
     unsafe { aclCreateTensor(dims.as_ptr(), 2, 0, std::ptr::null(), 0, 2, dims.as_ptr(), 2, data) }
+}
+
+/// A call that is large enough for several threads, with the memory for it.
+struct Call {
+    blocks: [Sent; 3],
+}
+
+impl Call {
+    const DIMS: [i64; 3] = [2, 256, 2048];
+    const COUNT: usize = 2 * 256 * 2048;
+
+    fn new() -> Self {
+        let blocks = [(); 3].map(|()| malloc(Self::COUNT * 4));
+        for n in 0..Self::COUNT {
+            // SAFETY: both blocks have that many floats.
+            unsafe {
+                blocks[0].cast::<f32>().add(n).write(n as f32);
+                blocks[2].cast::<f32>().add(n).write(-1.0);
+            }
+        }
+        Self { blocks: blocks.map(Sent) }
+    }
+
+    /// grad_input = grad_output, in a stream; checks the numbers, and wipes them out for the next time.
+    fn run(&self, stream: *mut std::ffi::c_void) {
+        let [g, x, dx] = self.blocks.map(Sent::get);
+        let tensors = [g, x, dx].map(|data| {
+            let dims = Self::DIMS.as_ptr();
+            // SAFETY: three dims; the data is not touched.
+            unsafe { aclCreateTensor(dims, 3, 0, std::ptr::null(), 0, 2, dims, 3, data) }
+        });
+        let [a, b, c] = tensors.map(<*mut aclTensor>::cast_const);
+        let none = std::ptr::null();
+        let (mut size, mut executor) = (0, null_mut());
+        // SAFETY: the results are writable, and the blocks outlive the synchronisation.
+        unsafe {
+            let planned =
+                aclnnModulateBackwardGetWorkspaceSize(a, b, none, none, c, none, none, &mut size, &mut executor);
+            expect(planned, 0, "");
+            expect(aclnnModulateBackward(null_mut(), 0, executor, stream), 0, "");
+        }
+        expect(aclrtSynchronizeStream(stream), 0, "");
+        for n in 0..Self::COUNT {
+            // SAFETY: inside the block, and the work is done.
+            assert_eq!(unsafe { dx.cast::<f32>().add(n).replace(-1.0) }, n as f32);
+        }
+        tensors.iter().for_each(|tensor| assert_eq!(aclDestroyTensor(*tensor), 0));
+    }
 }
 
 /// Forks; the child runs `body` and ends. Returns the child's exit status, 0 where `body` did not panic.
@@ -48,6 +97,15 @@ struct Stop<'a>(&'a AtomicBool);
 impl Drop for Stop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The operator with all its threads, until told to stop.
+fn compute(stop: &AtomicBool) {
+    set_device();
+    let (stream, call) = (create_stream(), Call::new());
+    while !stop.load(Ordering::Relaxed) {
+        call.run(stream);
     }
 }
 
@@ -84,7 +142,8 @@ fn load(stop: &AtomicBool) {
 fn a_child_of_a_busy_parent_uses_the_library_afresh() {
     const TEST: &str = "a_child_of_a_busy_parent_uses_the_library_afresh";
     if !is_child() {
-        in_child(TEST, &[]);
+        // Two threads to a call also where there is one processor.
+        in_child(TEST, &[("ACLCPU_THREADS", "2")]);
         return;
     }
     set_device();
@@ -96,6 +155,8 @@ fn a_child_of_a_busy_parent_uses_the_library_afresh() {
         for _ in 0..3 {
             scope.spawn(|| load(&stop));
         }
+        scope.spawn(|| compute(&stop));
+        let call = Call::new();
         let stream = create_stream();
         let context = create_context();
         set_device();
@@ -144,6 +205,7 @@ fn a_child_of_a_busy_parent_uses_the_library_afresh() {
                 expect(free(block), 0, "");
                 let fresh: Vec<_> = (0..200).map(|_| malloc(100)).collect();
                 fresh.into_iter().for_each(|block| expect(free(block), 0, ""));
+                call.run(mine);
                 expect(aclrtDestroyStream(mine), 0, "");
                 expect(aclrtResetDevice(0), 0, "");
                 // A child's child.
@@ -158,6 +220,7 @@ fn a_child_of_a_busy_parent_uses_the_library_afresh() {
         assert_eq!(aclDestroyTensor(tensor), 0);
         expect(free(block), 0, "");
         expect(aclrtDestroyStream(held), 0, "");
+        call.run(stream);
     });
 }
 
