@@ -90,8 +90,12 @@ fn who_finds_a_stream_quiet_sees_what_its_work_wrote() {
             scope.spawn(|| {
                 let (entry, aborts) = {
                     let mut state = stream.queue.lock();
-                    (state.begin().unwrap(), stream.queue.aborts())
+                    let entry = state.begin().unwrap();
+                    stream.queue.mirror(&state);
+                    (entry, stream.queue.aborts())
                 };
+                // What runs is not done.
+                assert!(!stream.is_quiet());
                 stream.run(entry, aborts);
             });
             while !stream.is_quiet() {
