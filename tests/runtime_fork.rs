@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use aclnn_modulate::api::event::*;
+use aclnn_modulate::api::executor::aclDestroyAclOpExecutor;
 use aclnn_modulate::api::memory::*;
 use aclnn_modulate::api::modulate_backward::*;
 use aclnn_modulate::api::runtime::*;
@@ -224,38 +225,81 @@ fn a_child_of_a_busy_parent_uses_the_library_afresh() {
     });
 }
 
-#[test]
-fn tables_are_whole_in_a_child() {
+/// Forks while threads do nothing but one kind of work; the child does the same, in more threads than a table has parts, so that
+/// each part is used there.
+fn is_whole_in_a_child(test: &str, work: fn()) {
     if !is_child() {
-        in_child("tables_are_whole_in_a_child", &[]);
+        in_child(test, &[]);
         return;
     }
-    // Threads that do nothing but take and give back handles; more threads than shards in the child, so that each shard
-    // is used there.
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let _stop = Stop(&stop);
         for _ in 0..4 {
             scope.spawn(|| {
+                set_device();
                 while !stop.load(Ordering::Relaxed) {
-                    let tensors: [_; 8] = std::array::from_fn(|_| create_tensor(null_mut()));
-                    tensors.iter().for_each(|tensor| assert_eq!(aclDestroyTensor(*tensor), 0));
+                    work();
                 }
             });
         }
         for round in 0..60 {
             let status = in_fork(|| {
-                let threads: Vec<_> = (0..20)
-                    .map(|_| {
-                        std::thread::spawn(|| {
-                            let tensor = create_tensor(null_mut());
-                            assert_eq!(aclDestroyTensor(tensor), 0);
-                        })
+                let threads = [(); 20].map(|()| {
+                    std::thread::spawn(move || {
+                        set_device();
+                        work();
                     })
-                    .collect();
+                });
                 threads.into_iter().for_each(|thread| thread.join().unwrap());
             });
             assert_eq!(status, 0, "round {round}");
         }
+    });
+}
+
+#[test]
+fn the_table_of_tensors_is_whole_in_a_child() {
+    is_whole_in_a_child("the_table_of_tensors_is_whole_in_a_child", || {
+        let tensors: [_; 8] = std::array::from_fn(|_| create_tensor(null_mut()));
+        tensors.iter().for_each(|tensor| assert_eq!(aclDestroyTensor(*tensor), 0));
+    });
+}
+
+#[test]
+fn the_table_of_executors_is_whole_in_a_child() {
+    is_whole_in_a_child("the_table_of_executors_is_whole_in_a_child", || {
+        let dims = [1_i64, 0, 3];
+        // SAFETY: three dims, and no data.
+        let tensor =
+            unsafe { aclCreateTensor(dims.as_ptr(), 3, 0, std::ptr::null(), 0, 2, dims.as_ptr(), 3, null_mut()) };
+        let (t, none) = (tensor.cast_const(), std::ptr::null());
+        let executors: [_; 8] = std::array::from_fn(|_| {
+            let (mut size, mut executor) = (0, null_mut());
+            // SAFETY: the results are writable.
+            let planned = unsafe {
+                aclnnModulateBackwardGetWorkspaceSize(t, t, none, none, t, none, none, &mut size, &mut executor)
+            };
+            assert_eq!(planned, 0);
+            executor
+        });
+        executors.iter().for_each(|executor| assert_eq!(aclDestroyAclOpExecutor(*executor), 0));
+        assert_eq!(aclDestroyTensor(tensor), 0);
+    });
+}
+
+#[test]
+fn the_registry_of_blocks_is_whole_in_a_child() {
+    is_whole_in_a_child("the_registry_of_blocks_is_whole_in_a_child", || {
+        let blocks: [_; 8] = std::array::from_fn(|_| malloc(100));
+        blocks.into_iter().for_each(|block| assert_eq!(free(block), 0));
+    });
+}
+
+#[test]
+fn messages_are_whole_in_a_child() {
+    is_whole_in_a_child("messages_are_whole_in_a_child", || {
+        assert_eq!(aclrtSetDevice(99), 107001);
+        assert!(message().contains("deviceId is 99"));
     });
 }
