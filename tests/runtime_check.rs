@@ -178,10 +178,15 @@ fn new_memory_is_nan_and_ends_at_a_page_that_nobody_may_touch() {
         return;
     }
     set_device();
-    for size in [1, 100, 4096, 70_000, 3 << 20] {
-        let block = malloc(size);
+    type Allocate = unsafe extern "C" fn(*mut *mut c_void, usize, i32) -> i32;
+    let functions: [(Allocate, usize); 3] = [(aclrtMalloc, 32), (aclrtMallocCached, 32), (aclrtMallocAlign32, 0)];
+    let sizes = [1, 100, 4096, 70_000, 3 << 20];
+    for (size, (allocate, padding)) in sizes.into_iter().flat_map(|size| functions.map(|function| (size, function))) {
+        let mut block = null_mut();
+        // SAFETY: `block` is writable.
+        expect(unsafe { allocate(&mut block, size, 0) }, 0, "");
         assert_eq!(block.addr() % 64, 0);
-        let len = (size.next_multiple_of(32) + 32) / 4;
+        let len = (size.next_multiple_of(32) + padding) / 4;
         let floats = block.cast::<f32>();
         // SAFETY: inside the block.
         assert!((0..len).all(|n| unsafe { floats.add(n).read().is_nan() }));
