@@ -303,3 +303,28 @@ fn messages_are_whole_in_a_child() {
         assert!(message().contains("deviceId is 99"));
     });
 }
+
+#[test]
+fn the_table_of_streams_is_whole_in_a_child() {
+    is_whole_in_a_child("the_table_of_streams_is_whole_in_a_child", || {
+        let streams: [_; 8] = std::array::from_fn(|_| create_stream());
+        streams.iter().for_each(|stream| assert_eq!(aclrtDestroyStream(*stream), 0));
+    });
+}
+
+#[test]
+fn the_table_of_events_is_whole_in_a_child() {
+    is_whole_in_a_child("the_table_of_events_is_whole_in_a_child", || {
+        let events: [_; 8] = std::array::from_fn(|_| create_event());
+        events.iter().for_each(|event| assert_eq!(aclrtDestroyEvent(*event), 0));
+    });
+}
+
+#[test]
+fn the_table_of_contexts_is_whole_in_a_child() {
+    is_whole_in_a_child("the_table_of_contexts_is_whole_in_a_child", || {
+        let contexts: [_; 8] = std::array::from_fn(|_| create_context());
+        contexts.iter().for_each(|context| assert_eq!(aclrtDestroyContext(*context), 0));
+        set_device();
+    });
+}
