@@ -328,3 +328,14 @@ fn the_table_of_contexts_is_whole_in_a_child() {
         set_device();
     });
 }
+
+#[test]
+fn the_counts_of_devices_are_whole_in_a_child() {
+    // Each thread has set the device once more than it resets it, so nothing ends.
+    is_whole_in_a_child("the_counts_of_devices_are_whole_in_a_child", || {
+        for _ in 0..8 {
+            set_device();
+            assert_eq!(aclrtResetDevice(0), 0);
+        }
+    });
+}
