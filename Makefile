@@ -4,7 +4,7 @@
 #   make demo       build, install below target/, compile an example against that and run it
 #   make test       all tests: Rust, then C and C++ against an installed tree
 #   make test-aarch64  the kernels and some call sites on 64-bit Arm, cross-built and emulated
-#   make test-races the locks and atomics: every interleaving of the pool's, and the runtime under ThreadSanitizer
+#   make test-races the locks and atomics: every interleaving of the pool's and the gates', and the runtime under ThreadSanitizer
 #   make bench      speed, compared with the memory's own; make bench-peers: compared with other implementations
 #   make check      formatting, lints, headers, exports
 #   make headers    regenerate include/, docs/functions.md and the README's table from src/api and exports.txt

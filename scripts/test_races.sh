@@ -3,7 +3,8 @@
 #
 # test_races.sh TARGET_DIR: looks for races.
 #
-#   - The pool's seats and bell in every interleaving, by loom (also part of `cargo test`).
+#   - The pool's seats and bell, and the gates that events are waited for with, in every interleaving, by loom (also part of
+#     `cargo test`).
 #   - The queues, the registry of blocks, the tables of handles, events and the pool as they are, under ThreadSanitizer: the
 #     unit tests of src/runtime and src/handle, and the tests of streams, events and memory through the exported functions.
 #
@@ -14,8 +15,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 out=$1/test_races
 
-echo "== races: models of the pool"
-cargo test --locked --test pool_models
+echo "== races: models of the pool and of gates"
+cargo test --locked --test pool_models --test gate_models
 
 skip() {
     echo "skipped: no tests under ThreadSanitizer, $1"

@@ -16,6 +16,7 @@ for link in "$prefix"/lib64/*.so; do
 done
 rm -f "$prefix"/lib64/libaclnn_modulate.so.* "$prefix/lib64/pkgconfig/aclnn_modulate.pc" "$prefix/set_env.sh"
 rm -rf "$prefix/share/cmake/aclnn_modulate" "$prefix/share/aclnn_modulate"
-for dir in include lib64 share .; do
+for dir in include lib64 share; do
     [ ! -d "$prefix/$dir" ] || find "$prefix/$dir" -depth -type d -empty -delete
 done
+rmdir "$prefix" 2>/dev/null || true # it may hold what is not ours

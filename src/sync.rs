@@ -7,6 +7,8 @@
 
 use std::ops::{Deref, DerefMut};
 use std::sync::PoisonError;
+/// From here, so that `tests/gate_models.rs` can have another.
+pub use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use crate::tsan;

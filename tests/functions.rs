@@ -25,10 +25,26 @@ struct Function {
     absent: Option<String>,
 }
 
+/// Functions that belong to other parts of the vendor's toolkit: how their names begin, and why there are none.
+struct Family {
+    beginnings: Vec<String>,
+    reason: String,
+}
+
+const NONE: &str = "none ";
+
+fn families() -> Vec<Family> {
+    let family = |line: &str| {
+        let (names, reason) = line.strip_prefix(NONE)?.split_once(" : ").expect("a line is: none beginnings : reason");
+        Some(Family { beginnings: names.split_whitespace().map(str::to_owned).collect(), reason: reason.to_owned() })
+    };
+    read("docs/interface.txt").lines().filter_map(family).collect()
+}
+
 fn interface() -> Vec<Function> {
     read("docs/interface.txt")
         .lines()
-        .filter(|line| !line.starts_with('#'))
+        .filter(|line| !line.starts_with('#') && !line.starts_with(NONE))
         .map(|line| {
             let (function, reason) = match line.split_once(" : ") {
                 Some((function, reason)) => (function, Some(reason.to_owned())),
@@ -55,6 +71,16 @@ fn every_export_is_of_the_interface_and_every_absence_has_a_reason() {
     }
     let strangers: Vec<_> = exports.difference(&seen).collect();
     assert!(strangers.is_empty(), "exported, but not in docs/interface.txt: {strangers:?}");
+    // What the page says about operators.
+    let operators =
+        |name: &&String| name.starts_with("aclnn") && !["aclnnInit", "aclnnFinalize"].contains(&name.as_str());
+    assert!(exports.iter().filter(operators).all(|name| name.starts_with("aclnnModulateBackward")));
+    let families = families();
+    assert!(!families.is_empty());
+    for beginning in families.iter().flat_map(|family| &family.beginnings) {
+        let found = exports.iter().find(|name| name.starts_with(beginning));
+        assert!(found.is_none(), "{found:?} is exported, and docs/interface.txt says that there is no {beginning}*");
+    }
 }
 
 /// The first sentence of the comment that stands before a function in its header (or in the hand-written part of it).
@@ -118,6 +144,14 @@ fn made_texts() -> (String, String) {
         if !names.is_empty() {
             writeln!(table, "| `{header}` | {} |", names.join(", ")).unwrap();
         }
+    }
+    page.push_str(
+        "\n## What else the vendor has, and this library has not\n\nNot exported, so a call site that needs one of them fails when \
+         it is linked. Of operators (`aclnn*`) there is one.\n\n| names | why not |\n| --- | --- |\n",
+    );
+    for Family { beginnings, reason } in families() {
+        let names: Vec<_> = beginnings.iter().map(|beginning| format!("`{beginning}*`")).collect();
+        writeln!(page, "| {} | {reason} |", names.join(", ")).unwrap();
     }
     let readme = read("README.md");
     let begin = readme.find(BEGIN).expect("README.md has the mark where the table begins") + BEGIN.len();

@@ -80,13 +80,96 @@ fn mistakes_that_do_no_harm_here_are_reported_at_synchronise() {
     }
     expect(aclrtSynchronizeStream(stream), 0, "");
     assert_eq!(local, [0.0; 6]);
+    // The last of those that need a block keeps it: checked blocks are unmapped when they go, so a write would fault.
     let gate = hold(stream);
+    run_operator(one, two, three, stream);
     run_operator(one, two, three, stream);
     expect(free(three), 0, "");
     gate.open();
     expect(aclrtSynchronizeStream(stream), 0, "");
     // Told once.
     expect(aclrtSynchronizeStream(stream), 0, "");
+}
+
+/// The gradients of 2048 rows of one column: their chunks' sums need a workspace.
+#[test]
+fn a_workspace_that_is_freed_too_early_is_reported_and_lives_on() {
+    const TEST: &str = "a_workspace_that_is_freed_too_early_is_reported_and_lives_on";
+    const ROWS: usize = 2048;
+    if !is_child() {
+        let (stdout, stderr) = in_child(TEST, &[("ACLCPU_CHECK", "1")]);
+        let number = |about: &str| {
+            let line = stdout.lines().find_map(|line| line.strip_prefix(about));
+            line.unwrap_or_else(|| panic!("no {about:?} in\n{stdout}")).to_owned()
+        };
+        let lines = reports(&stderr);
+        // One that was freed while queued work needed it, one in the program's memory; none for that freed after its work.
+        assert_eq!(lines.len(), 2, "{stderr}");
+        assert!(lines[0].contains("freed while queued work still needed it"), "{stderr}");
+        let block = format!("{}, {} bytes of aclrtMalloc", number("at "), number("length "));
+        assert!(lines[0].ends_with(&block), "expected {block} in\n{stderr}");
+        assert!(lines[1].contains(&format!("{} bytes at 0x", number("size "))), "{stderr}");
+        assert!(lines[1].contains("aclrtMalloc did not give"), "{stderr}");
+        return;
+    }
+    set_device();
+    let stream = create_stream();
+    let (whole, column) = ([1_i64, ROWS as i64, 1], [1_i64, 1]);
+    let tensor = |dims: &[i64], value: f32| {
+        let count = dims.iter().product::<i64>() as usize;
+        let block = malloc(count * 4);
+        let values = vec![value; count];
+        // SAFETY: the block has room for the values, and the arrays are as long as is said.
+        unsafe {
+            expect(aclrtMemcpy(block, count * 4, values.as_ptr().cast(), count * 4, H2D), 0, "");
+            let rank = dims.len() as u64;
+            (aclCreateTensor(dims.as_ptr(), rank, 0, null(), 0, 2, dims.as_ptr(), rank, block), block)
+        }
+    };
+    let [(g, _), (x, _), (dx, _)] = [2.0, 3.0, 0.0].map(|value| tensor(&whole, value));
+    let [(scale, _), (shift, _), (d_scale, scale_sums), (d_shift, shift_sums)] =
+        [5.0, 7.0, 0.0, 0.0].map(|value| tensor(&column, value));
+    let plan = || {
+        let (mut size, mut executor) = (0, null_mut());
+        // SAFETY: the results are writable.
+        let planned = unsafe {
+            aclnnModulateBackwardGetWorkspaceSize(g, x, scale, shift, dx, d_scale, d_shift, &mut size, &mut executor)
+        };
+        expect(planned, 0, "");
+        assert!(size > 0);
+        (size, executor)
+    };
+    let sums_are_right = || {
+        // SAFETY: both blocks hold one float.
+        let sums = unsafe { [scale_sums, shift_sums].map(|block| block.cast::<f32>().replace(0.0)) };
+        assert_eq!(sums, [ROWS as f32 * 6.0, ROWS as f32 * 2.0]);
+    };
+    let (size, executor) = plan();
+    let bytes = size as usize;
+    println!("\nsize {size}\nlength {}", bytes.next_multiple_of(32) + 32);
+    let workspace = malloc(bytes);
+    println!("at {:#x}", workspace.addr());
+    let gate = hold(stream);
+    // SAFETY: the workspace is kept by the library, which is under test.
+    expect(unsafe { aclnnModulateBackward(workspace, size, executor, stream) }, 0, "");
+    expect(free(workspace), 0, "");
+    gate.open();
+    expect(aclrtSynchronizeStream(stream), 0, "");
+    sums_are_right();
+    // The next one is freed when its work is done.
+    let (size, executor) = plan();
+    let workspace = malloc(bytes);
+    // SAFETY: the workspace lives until the stream is synchronised.
+    expect(unsafe { aclnnModulateBackward(workspace, size, executor, stream) }, 0, "");
+    expect(aclrtSynchronizeStream(stream), 0, "");
+    expect(free(workspace), 0, "");
+    sums_are_right();
+    let (size, executor) = plan();
+    let mut own = vec![0_u64; bytes.div_ceil(8)];
+    // SAFETY: the workspace lives until the stream is synchronised.
+    expect(unsafe { aclnnModulateBackward(own.as_mut_ptr().cast(), size, executor, stream) }, 0, "");
+    expect(aclrtSynchronizeStream(stream), 0, "");
+    sums_are_right();
 }
 
 #[test]
@@ -97,10 +180,15 @@ fn new_memory_is_nan_and_ends_at_a_page_that_nobody_may_touch() {
         return;
     }
     set_device();
-    for size in [1, 100, 4096, 70_000, 3 << 20] {
-        let block = malloc(size);
+    type Allocate = unsafe extern "C" fn(*mut *mut c_void, usize, i32) -> i32;
+    let functions: [(Allocate, usize); 3] = [(aclrtMalloc, 32), (aclrtMallocCached, 32), (aclrtMallocAlign32, 0)];
+    let sizes = [1, 100, 4096, 70_000, 3 << 20];
+    for (size, (allocate, padding)) in sizes.into_iter().flat_map(|size| functions.map(|function| (size, function))) {
+        let mut block = null_mut();
+        // SAFETY: `block` is writable.
+        expect(unsafe { allocate(&mut block, size, 0) }, 0, "");
         assert_eq!(block.addr() % 64, 0);
-        let len = (size.next_multiple_of(32) + 32) / 4;
+        let len = (size.next_multiple_of(32) + padding) / 4;
         let floats = block.cast::<f32>();
         // SAFETY: inside the block.
         assert!((0..len).all(|n| unsafe { floats.add(n).read().is_nan() }));

@@ -33,7 +33,7 @@ fn dump(name: &str, tensors: &mut [*mut aclTensor], inputs: usize, stream: *mut 
 
 /// A fresh directory, and aclInit with a file that names it.
 fn init(test: &str, mode: &str) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("dump_{test}_{}", std::process::id()));
+    let directory = scratch(&format!("dump_{test}"));
     let _ = std::fs::remove_dir_all(&directory);
     std::fs::create_dir(&directory).unwrap();
     let file = directory.join("acl.json");
@@ -160,7 +160,7 @@ fn the_mode_says_which_side_is_written() {
         assert_eq!(names(&directory), [""; 0]);
         std::fs::remove_dir_all(directory).unwrap();
     }
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("dump_wrong.json");
+    let file = scratch("dump_wrong.json");
     let path = CString::new(file.to_str().unwrap()).unwrap();
     let wrong = [
         ("{\"dump\": {\"dump_path\": \"/nonexistent/dump\"}}", "/nonexistent/dump"),
@@ -171,6 +171,7 @@ fn the_mode_says_which_side_is_written() {
         // SAFETY: a C string.
         expect(unsafe { aclInit(path.as_ptr()) }, 100009, about);
     }
+    std::fs::remove_file(file).unwrap();
 }
 
 #[test]

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use aclnn_modulate::api::event::*;
+use aclnn_modulate::api::executor::aclDestroyAclOpExecutor;
 use aclnn_modulate::api::memory::*;
+use aclnn_modulate::api::modulate_backward::*;
 use aclnn_modulate::api::runtime::*;
 use aclnn_modulate::api::stream::*;
 use aclnn_modulate::api::tensor::{aclCreateTensor, aclDestroyTensor};
@@ -18,6 +20,54 @@ fn create_tensor(data: *mut std::ffi::c_void) -> *mut aclTensor {
     let dims = [2_i64, 3];
     // SAFETY: both arrays have two elements; the data is not touched.
     unsafe { aclCreateTensor(dims.as_ptr(), 2, 0, std::ptr::null(), 0, 2, dims.as_ptr(), 2, data) }
+}
+
+/// A call that is large enough for several threads, with the memory for it.
+struct Call {
+    blocks: [Sent; 3],
+}
+
+impl Call {
+    const DIMS: [i64; 3] = [2, 256, 2048];
+    const COUNT: usize = 2 * 256 * 2048;
+
+    fn new() -> Self {
+        let blocks = [(); 3].map(|()| malloc(Self::COUNT * 4));
+        for n in 0..Self::COUNT {
+            // SAFETY: both blocks have that many floats.
+            unsafe {
+                blocks[0].cast::<f32>().add(n).write(n as f32);
+                blocks[2].cast::<f32>().add(n).write(-1.0);
+            }
+        }
+        Self { blocks: blocks.map(Sent) }
+    }
+
+    /// grad_input = grad_output, in a stream; checks the numbers, and wipes them out for the next time.
+    fn run(&self, stream: *mut std::ffi::c_void) {
+        let [g, x, dx] = self.blocks.map(Sent::get);
+        let tensors = [g, x, dx].map(|data| {
+            let dims = Self::DIMS.as_ptr();
+            // SAFETY: three dims; the data is not touched.
+            unsafe { aclCreateTensor(dims, 3, 0, std::ptr::null(), 0, 2, dims, 3, data) }
+        });
+        let [a, b, c] = tensors.map(<*mut aclTensor>::cast_const);
+        let none = std::ptr::null();
+        let (mut size, mut executor) = (0, null_mut());
+        // SAFETY: the results are writable, and the blocks outlive the synchronisation.
+        unsafe {
+            let planned =
+                aclnnModulateBackwardGetWorkspaceSize(a, b, none, none, c, none, none, &mut size, &mut executor);
+            expect(planned, 0, "");
+            expect(aclnnModulateBackward(null_mut(), 0, executor, stream), 0, "");
+        }
+        expect(aclrtSynchronizeStream(stream), 0, "");
+        for n in 0..Self::COUNT {
+            // SAFETY: inside the block, and the work is done.
+            assert_eq!(unsafe { dx.cast::<f32>().add(n).replace(-1.0) }, n as f32);
+        }
+        tensors.iter().for_each(|tensor| assert_eq!(aclDestroyTensor(*tensor), 0));
+    }
 }
 
 /// Forks; the child runs `body` and ends. Returns the child's exit status, 0 where `body` did not panic.
@@ -48,6 +98,15 @@ struct Stop<'a>(&'a AtomicBool);
 impl Drop for Stop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The operator with all its threads, until told to stop.
+fn compute(stop: &AtomicBool) {
+    set_device();
+    let (stream, call) = (create_stream(), Call::new());
+    while !stop.load(Ordering::Relaxed) {
+        call.run(stream);
     }
 }
 
@@ -84,7 +143,8 @@ fn load(stop: &AtomicBool) {
 fn a_child_of_a_busy_parent_uses_the_library_afresh() {
     const TEST: &str = "a_child_of_a_busy_parent_uses_the_library_afresh";
     if !is_child() {
-        in_child(TEST, &[]);
+        // Two threads to a call also where there is one processor.
+        in_child(TEST, &[("ACLCPU_THREADS", "2")]);
         return;
     }
     set_device();
@@ -96,6 +156,8 @@ fn a_child_of_a_busy_parent_uses_the_library_afresh() {
         for _ in 0..3 {
             scope.spawn(|| load(&stop));
         }
+        scope.spawn(|| compute(&stop));
+        let call = Call::new();
         let stream = create_stream();
         let context = create_context();
         set_device();
@@ -144,6 +206,7 @@ fn a_child_of_a_busy_parent_uses_the_library_afresh() {
                 expect(free(block), 0, "");
                 let fresh: Vec<_> = (0..200).map(|_| malloc(100)).collect();
                 fresh.into_iter().for_each(|block| expect(free(block), 0, ""));
+                call.run(mine);
                 expect(aclrtDestroyStream(mine), 0, "");
                 expect(aclrtResetDevice(0), 0, "");
                 // A child's child.
@@ -158,41 +221,121 @@ fn a_child_of_a_busy_parent_uses_the_library_afresh() {
         assert_eq!(aclDestroyTensor(tensor), 0);
         expect(free(block), 0, "");
         expect(aclrtDestroyStream(held), 0, "");
+        call.run(stream);
     });
 }
 
-#[test]
-fn tables_are_whole_in_a_child() {
+/// Forks while threads do nothing but one kind of work; the child does the same, in more threads than a table has parts, so that
+/// each part is used there.
+fn is_whole_in_a_child(test: &str, work: fn()) {
     if !is_child() {
-        in_child("tables_are_whole_in_a_child", &[]);
+        in_child(test, &[]);
         return;
     }
-    // Threads that do nothing but take and give back handles; more threads than shards in the child, so that each shard
-    // is used there.
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let _stop = Stop(&stop);
         for _ in 0..4 {
             scope.spawn(|| {
+                set_device();
                 while !stop.load(Ordering::Relaxed) {
-                    let tensors: [_; 8] = std::array::from_fn(|_| create_tensor(null_mut()));
-                    tensors.iter().for_each(|tensor| assert_eq!(aclDestroyTensor(*tensor), 0));
+                    work();
                 }
             });
         }
         for round in 0..60 {
             let status = in_fork(|| {
-                let threads: Vec<_> = (0..20)
-                    .map(|_| {
-                        std::thread::spawn(|| {
-                            let tensor = create_tensor(null_mut());
-                            assert_eq!(aclDestroyTensor(tensor), 0);
-                        })
+                let threads = [(); 20].map(|()| {
+                    std::thread::spawn(move || {
+                        set_device();
+                        work();
                     })
-                    .collect();
+                });
                 threads.into_iter().for_each(|thread| thread.join().unwrap());
             });
             assert_eq!(status, 0, "round {round}");
+        }
+    });
+}
+
+#[test]
+fn the_table_of_tensors_is_whole_in_a_child() {
+    is_whole_in_a_child("the_table_of_tensors_is_whole_in_a_child", || {
+        let tensors: [_; 8] = std::array::from_fn(|_| create_tensor(null_mut()));
+        tensors.iter().for_each(|tensor| assert_eq!(aclDestroyTensor(*tensor), 0));
+    });
+}
+
+#[test]
+fn the_table_of_executors_is_whole_in_a_child() {
+    is_whole_in_a_child("the_table_of_executors_is_whole_in_a_child", || {
+        let dims = [1_i64, 0, 3];
+        // SAFETY: three dims, and no data.
+        let tensor =
+            unsafe { aclCreateTensor(dims.as_ptr(), 3, 0, std::ptr::null(), 0, 2, dims.as_ptr(), 3, null_mut()) };
+        let (t, none) = (tensor.cast_const(), std::ptr::null());
+        let executors: [_; 8] = std::array::from_fn(|_| {
+            let (mut size, mut executor) = (0, null_mut());
+            // SAFETY: the results are writable.
+            let planned = unsafe {
+                aclnnModulateBackwardGetWorkspaceSize(t, t, none, none, t, none, none, &mut size, &mut executor)
+            };
+            assert_eq!(planned, 0);
+            executor
+        });
+        executors.iter().for_each(|executor| assert_eq!(aclDestroyAclOpExecutor(*executor), 0));
+        assert_eq!(aclDestroyTensor(tensor), 0);
+    });
+}
+
+#[test]
+fn the_registry_of_blocks_is_whole_in_a_child() {
+    is_whole_in_a_child("the_registry_of_blocks_is_whole_in_a_child", || {
+        let blocks: [_; 8] = std::array::from_fn(|_| malloc(100));
+        blocks.into_iter().for_each(|block| assert_eq!(free(block), 0));
+    });
+}
+
+#[test]
+fn messages_are_whole_in_a_child() {
+    is_whole_in_a_child("messages_are_whole_in_a_child", || {
+        assert_eq!(aclrtSetDevice(99), 107001);
+        assert!(message().contains("deviceId is 99"));
+    });
+}
+
+#[test]
+fn the_table_of_streams_is_whole_in_a_child() {
+    is_whole_in_a_child("the_table_of_streams_is_whole_in_a_child", || {
+        let streams: [_; 8] = std::array::from_fn(|_| create_stream());
+        streams.iter().for_each(|stream| assert_eq!(aclrtDestroyStream(*stream), 0));
+    });
+}
+
+#[test]
+fn the_table_of_events_is_whole_in_a_child() {
+    is_whole_in_a_child("the_table_of_events_is_whole_in_a_child", || {
+        let events: [_; 8] = std::array::from_fn(|_| create_event());
+        events.iter().for_each(|event| assert_eq!(aclrtDestroyEvent(*event), 0));
+    });
+}
+
+#[test]
+fn the_table_of_contexts_is_whole_in_a_child() {
+    is_whole_in_a_child("the_table_of_contexts_is_whole_in_a_child", || {
+        let contexts: [_; 8] = std::array::from_fn(|_| create_context());
+        contexts.iter().for_each(|context| assert_eq!(aclrtDestroyContext(*context), 0));
+        set_device();
+    });
+}
+
+#[test]
+fn the_counts_of_devices_are_whole_in_a_child() {
+    // Each thread has set the device once more than it resets it, so nothing ends.
+    is_whole_in_a_child("the_counts_of_devices_are_whole_in_a_child", || {
+        for _ in 0..8 {
+            set_device();
+            assert_eq!(aclrtResetDevice(0), 0);
         }
     });
 }

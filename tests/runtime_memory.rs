@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
 use aclnn_modulate::api::memory::*;
-use aclnn_modulate::api::stream::aclrtSynchronizeStream;
+use aclnn_modulate::api::stream::{aclrtDestroyStream, aclrtSynchronizeStream};
 use aclnn_modulate::api::types::{aclrtMemLocation, aclrtPtrAttributes};
 use aclnn_modulate::runtime::memory::{Kind, find_block};
 use runtime::*;
@@ -205,6 +205,49 @@ fn overlapping_copies_are_those_of_memmove() {
         assert_eq!(bytes(block, 64), expected);
     }
     expect(free(block), 0, "");
+}
+
+#[test]
+fn matrices_are_copied_in_stream_order() {
+    set_device();
+    let stream = create_stream();
+    let (block, host, other) = (malloc(10 * 16), malloc_host(40), malloc_host(28));
+    expect(set(block, 160, 0xEE, 160), 0, "");
+    let copy_2d = |(dst, dpitch), (src, spitch), width, height, kind, stream| {
+        // SAFETY: the rows are inside memory that lives until the stream is synchronised, or refused before they are touched.
+        unsafe { aclrtMemcpy2dAsync(dst, dpitch, src, spitch, width, height, kind, stream) }
+    };
+    let gate = hold(stream);
+    expect(copy_2d((block, 16), (host.cast_const(), 10), 7, 4, H2D, stream), 0, "");
+    expect(copy_2d((other, 7), (block.cast_const(), 16), 7, 4, D2H, stream), 0, "");
+    assert_eq!(bytes(block, 160), [0xEE; 160]);
+    // What counts is what the source holds when the stream gets there, and the second copy sees the first one's rows.
+    for n in 0..40 {
+        // SAFETY: the block has 40 bytes.
+        unsafe { host.cast::<u8>().add(n).write(n as u8) };
+    }
+    gate.open();
+    expect(aclrtSynchronizeStream(stream), 0, "");
+    let row = |row: usize| (0..7).map(move |column| (row * 10 + column) as u8);
+    for (n, found) in bytes(block, 160).chunks(16).enumerate() {
+        let expected: Vec<u8> = if n < 4 { row(n).chain([0xEE; 9]).collect() } else { vec![0xEE; 16] };
+        assert_eq!(found, expected);
+    }
+    assert_eq!(bytes(other, 28), (0..4).flat_map(row).collect::<Vec<u8>>());
+    let before = bytes(block, 160);
+    let from = (host.cast_const(), 10);
+    expect(copy_2d((block, 6), from, 7, 4, H2D, stream), 107000, "dpitch");
+    expect(copy_2d((block, 16), (host.cast_const(), 6), 7, 4, H2D, stream), 107000, "spitch");
+    expect(copy_2d((block, 16), from, 7, 12, H2D, stream), 107000, "from src");
+    expect(copy_2d((block, 16), from, 7, 4, 0, stream), 100000, "kind is 0");
+    expect(copy_2d((null_mut(), 16), from, 7, 4, H2D, stream), 100000, "dst is NULL");
+    expect(copy_2d((block, 16), from, 7, 4, H2D, garbage()), 107017, "stream is");
+    expect(aclrtSynchronizeStream(stream), 0, "");
+    assert_eq!(bytes(block, 160), before);
+    expect(free(block), 0, "");
+    expect(free_host(host), 0, "");
+    expect(free_host(other), 0, "");
+    expect(aclrtDestroyStream(stream), 0, "");
 }
 
 #[test]

@@ -29,11 +29,13 @@ fn init(path: Option<&str>) -> i32 {
     unsafe { aclInit(path.as_ref().map_or(std::ptr::null(), |path| path.as_ptr())) }
 }
 
-/// A file with a text, in the directory for a test's files.
-fn file(name: &str, text: &str) -> String {
-    let path = format!("{}/{name}", env!("CARGO_TARGET_TMPDIR"));
+/// aclInit with a file that has this text.
+fn init_with(text: &str) -> i32 {
+    let path = scratch("acl.json");
     std::fs::write(&path, text).unwrap();
-    path
+    let status = init(path.to_str());
+    std::fs::remove_file(path).unwrap();
+    status
 }
 
 #[test]
@@ -80,18 +82,16 @@ fn configuration_files_are_read_or_refused() {
     expect(init(Some("/nonexistent/acl.json")), 100003, "/nonexistent/acl.json");
     expect(init(Some(env!("CARGO_TARGET_TMPDIR"))), 100003, "configPath is");
     for text in ["", "{", "[1,", "\"", "{\"err_msg_mode\": \"x\"}", "{\"defaultDevice\": {\"default_device\": 1.5}}"] {
-        expect(init(Some(&file("broken.json", text))), 100006, "broken.json");
+        expect(init_with(text), 100006, "acl.json");
     }
     // A failed call initialises nothing.
-    let good = file("good.json", "{\"unknown\": [1, {}], \"dump\": {\"dump_mode\": \"all\"}}");
     for text in ["{}", "[]"] {
-        expect(init(Some(&file("empty.json", text))), 0, "");
+        expect(init_with(text), 0, "");
         expect(aclFinalize(), 0, "");
     }
-    expect(init(Some(&good)), 0, "");
+    expect(init_with("{\"unknown\": [1, {}], \"dump\": {\"dump_mode\": \"all\"}}"), 0, "");
     expect(aclFinalize(), 0, "");
-    let far = file("far.json", "{\"defaultDevice\": {\"default_device\": 7}}");
-    expect(init(Some(&far)), 107001, "deviceId is 7");
+    expect(init_with("{\"defaultDevice\": {\"default_device\": 7}}"), 107001, "deviceId is 7");
 }
 
 #[test]
@@ -99,7 +99,6 @@ fn the_default_device_serves_threads_without_a_context() {
     if !alone("the_default_device_serves_threads_without_a_context") {
         return;
     }
-    let path = file("default.json", "{\"defaultDevice\": {\"default_device\": \"0\"}}");
     let try_malloc = || {
         let mut block = null_mut();
         // SAFETY: `block` is writable.
@@ -108,7 +107,7 @@ fn the_default_device_serves_threads_without_a_context() {
         status
     };
     assert_eq!(in_thread(try_malloc), 107002);
-    expect(init(Some(&path)), 0, "");
+    expect(init_with("{\"defaultDevice\": {\"default_device\": \"0\"}}"), 0, "");
     assert_eq!(in_thread(try_malloc), 0);
     assert_eq!(in_thread(|| aclrtSynchronizeStream(null_mut())), 0);
     let mut device = -1;
@@ -169,7 +168,7 @@ fn messages_of_all_threads_where_the_configuration_says_so() {
     if !alone("messages_of_all_threads_where_the_configuration_says_so") {
         return;
     }
-    expect(init(Some(&file("messages.json", "{\"err_msg_mode\": \"1\"}"))), 0, "");
+    expect(init_with("{\"err_msg_mode\": \"1\"}"), 0, "");
     in_thread(|| assert_ne!(aclrtSetDevice(77), 0));
     assert!(message().contains("deviceId is 77"));
     expect(aclFinalize(), 0, "");
@@ -318,9 +317,27 @@ fn the_device_has_the_name_that_the_environment_gives() {
     assert_eq!(soc_name(), "Ascend910_9392");
 }
 
+/// Digits as 0, and numbers of any length alike.
+fn form(text: &str) -> String {
+    let mut form = String::new();
+    for c in text.chars() {
+        match c.is_ascii_digit() {
+            true if form.ends_with('0') => {}
+            true => form.push('0'),
+            false => form.push(c),
+        }
+    }
+    form
+}
+
+/// Whether a text is how long something took: "12.5µs".
+fn is_duration(text: &str) -> bool {
+    ["0ns", "0.0µs", "0µs", "0.0ms", "0ms", "0.0s", "0s"].contains(&form(text).as_str())
+}
+
 #[test]
-fn the_log_shows_calls_with_their_arguments() {
-    const TEST: &str = "the_log_shows_calls_with_their_arguments";
+fn the_log_shows_calls_with_their_arguments_and_times() {
+    const TEST: &str = "the_log_shows_calls_with_their_arguments_and_times";
     if !is_child() {
         let (_, stderr) = in_child(TEST, &[("ASCEND_GLOBAL_LOG_LEVEL", "1")]);
         let line = |about: &str| {
@@ -329,15 +346,46 @@ fn the_log_shows_calls_with_their_arguments() {
         };
         assert!(line("aclrtMalloc(devPtr=0x").contains(", size=64, policy=2) = 0, "));
         assert!(line("aclrtSetDevice(").contains("aclrtSetDevice(deviceId=9) = 107001, "));
-        let planned = line("aclnnModulateBackwardGetWorkspaceSize(");
-        assert!(planned.contains("(FLOAT FORMAT_ND [2, 3] strides [5, 1] offset 4 storage [14] at 0x"), "{planned}");
+        let created = line("aclCreateTensor(");
+        let arguments = "(viewDims=[2, 3], viewDimsNum=2, dataType=0, stride=[5, 1], offset=4, format=2, \
+                         storageDims=[14], storageDimsNum=1, tensorData=0x";
+        assert!(created.contains(arguments), "{created}");
+        let tensor = "(FLOAT FORMAT_ND [2, 3] strides [5, 1] offset 4 storage [14] at 0x";
+        let planned = line("aclnnModulateBackwardGetWorkspaceSize(grad_output=0x");
+        assert!(planned.contains(tensor), "{planned}");
         assert!(planned.contains("input=NULL, ") && planned.contains(" = 161001, "), "{planned}");
+        // What it was when the call began.
+        let destroyed = line("aclDestroyTensor(");
+        assert!(destroyed.contains(tensor) && destroyed.contains(" = 0, "), "{destroyed}");
+        assert!(line("aclInit(").contains("aclInit(configPath=NULL) = 0, "));
+        assert!(line("aclDumpOpTensors(").contains("(opType=\"Modulate\", opName=\"one\", tensors=[0x"));
+        assert!(line("aclCreateIntArray(").contains("(value=[7, -8], size=2) = 0x"));
+        assert!(line("aclDataTypeSize(").contains("(dataType=27) = 2, "));
+        // Every line begins with the time of day, that of a call ends with what it took.
+        let thread = form(&format!("ACLCPU({},", std::process::id()));
+        let lines: Vec<_> = stderr.lines().filter(|line| line.contains(" ACLCPU(")).collect();
+        assert!(lines.len() > 10, "{stderr}");
+        for line in lines {
+            let (_, rest) = line.split_once("] ").unwrap();
+            assert!(form(rest).starts_with(&format!("{thread}0) 0-0-0-0:0:0.0.0 ")), "{line}");
+            if let Some((_, result)) = line.rsplit_once(") = ") {
+                let (_, took) = result.rsplit_once(", ").unwrap_or_else(|| panic!("no time in {line}"));
+                assert!(is_duration(took), "{took} in {line}");
+            }
+        }
         // A failure also says what to do.
         line("[Error] ACLCPU(");
+        // Level 0 also shows a call when it begins: the last one is the one that hangs.
+        assert!(!stderr.contains(") begins"), "{stderr}");
+        let (_, talkative) = in_child(TEST, &[("ASCEND_GLOBAL_LOG_LEVEL", "0")]);
+        let begins = talkative.find("aclrtSetDevice(deviceId=9) begins").expect("the call begins");
+        let ends = talkative.find("aclrtSetDevice(deviceId=9) = 107001").expect("the call ends");
+        assert!(begins < ends, "{talkative}");
         let (_, quiet) = in_child(TEST, &[("ASCEND_GLOBAL_LOG_LEVEL", "2")]);
         assert!(!quiet.contains("aclrtMalloc("), "{quiet}");
         return;
     }
+    expect(init(None), 0, "");
     assert_eq!(aclrtSetDevice(9), 107001);
     set_device();
     let mut block = null_mut();
@@ -375,6 +423,18 @@ fn the_log_shows_calls_with_their_arguments() {
         )
     };
     assert_eq!(status, 161001);
+    let mut tensors = [tensor];
+    // SAFETY: C strings, and an array of one tensor, which is not read: dumping is off.
+    let dumped = unsafe {
+        let (kind, name) = (c"Modulate".as_ptr(), c"one".as_ptr());
+        aclnn_modulate::api::dump::aclDumpOpTensors(kind, name, tensors.as_mut_ptr(), 1, 0, null_mut())
+    };
+    assert_eq!(dumped, 0);
+    // SAFETY: two numbers.
+    let array = unsafe { aclnn_modulate::api::list::aclCreateIntArray([7, -8].as_ptr(), 2) };
+    assert!(!array.is_null());
+    assert_eq!(aclDataTypeSize(27), 2);
+    assert_eq!(aclnn_modulate::api::tensor::aclDestroyTensor(tensor), 0);
 }
 
 /// `aclAppLog` as C sees it.
@@ -579,20 +639,24 @@ fn a_thread_past_its_locals_keeps_its_context() {
 #[test]
 fn a_second_copy_of_the_library_is_noticed_at_load() {
     const TEST: &str = "a_second_copy_of_the_library_is_noticed_at_load";
-    let library = std::env::current_exe().unwrap().with_file_name("libaclnn_modulate.so");
-    let copy = |n| std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("libcopy_{n}.so"));
+    const COPIES: [&str; 2] = ["ACLCPU_TEST_COPY_0", "ACLCPU_TEST_COPY_1"];
     if !is_child() {
-        for n in 0..2 {
-            std::fs::copy(&library, copy(n)).unwrap();
+        let library = std::env::current_exe().unwrap().with_file_name("libaclnn_modulate.so");
+        let copies = [0, 1].map(|n| scratch(&format!("libcopy_{n}.so")));
+        for copy in &copies {
+            std::fs::copy(&library, copy).unwrap();
         }
-        let (_, stderr) = in_child(TEST, &[("ASCEND_GLOBAL_LOG_LEVEL", "2")]);
+        let [first, second] = [0, 1].map(|n| copies[n].to_str().unwrap());
+        let variables = [("ASCEND_GLOBAL_LOG_LEVEL", "2"), (COPIES[0], first), (COPIES[1], second)];
+        let (_, stderr) = in_child(TEST, &variables);
+        copies.iter().for_each(|copy| std::fs::remove_file(copy).unwrap());
         let warnings: Vec<_> = stderr.lines().filter(|line| line.contains("is loaded, too")).collect();
         assert_eq!(warnings.len(), 1, "{stderr}");
         assert!(warnings[0].contains("libcopy_0.so"), "{stderr}");
         return;
     }
     for n in [0, 0, 1] {
-        let path = CString::new(copy(n).to_str().unwrap()).unwrap();
+        let path = CString::new(std::env::var(COPIES[n]).unwrap()).unwrap();
         // SAFETY: a C string; what the library does at load is under test.
         assert!(!unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) }.is_null());
     }

@@ -15,7 +15,7 @@ use crate::{config, dtype};
 ///         ACL_DT_UNDEFINED and numbers that no type has
 #[unsafe(no_mangle)]
 pub extern "C" fn aclDataTypeSize(dataType: aclDataType) -> usize {
-    dtype::size_of(dataType)
+    guard::value("aclDataTypeSize", format_args!("dataType={dataType}"), 0, || Ok(dtype::size_of(dataType)))
 }
 
 /// Converts to half precision, rounding to nearest, ties to even. It saturates: what is too large, infinity and NaN become
@@ -25,6 +25,7 @@ pub extern "C" fn aclDataTypeSize(dataType: aclDataType) -> usize {
 /// @return the bits
 #[unsafe(no_mangle)]
 pub extern "C" fn aclFloatToFloat16(value: f32) -> aclFloat16 {
+    log::debug(format_args!("aclFloatToFloat16(value={value})"));
     float16::from_f32(value)
 }
 
@@ -34,6 +35,7 @@ pub extern "C" fn aclFloatToFloat16(value: f32) -> aclFloat16 {
 /// @return its value
 #[unsafe(no_mangle)]
 pub extern "C" fn aclFloat16ToFloat(value: aclFloat16) -> f32 {
+    log::debug(format_args!("aclFloat16ToFloat(value={value:#06x})"));
     float16::to_f32(value)
 }
 

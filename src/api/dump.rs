@@ -7,6 +7,7 @@ use super::{guard, ptr};
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::runtime::{dump, stream};
+use crate::tensor::Shown;
 
 /// Writes an operator's tensors to files once the stream gets there, if dumping is on: if the file given to aclInit has a
 /// key dump.dump_path, a directory; dump.dump_mode is input, output (as without it) or all. Otherwise nothing is written.
@@ -40,10 +41,19 @@ pub unsafe extern "C" fn aclDumpOpTensors(
     outputTensorNum: usize,
     stream: aclrtStream,
 ) -> aclnnStatus {
+    let count = (inputTensorNum as u64).saturating_add(outputTensorNum as u64);
+    // SAFETY: the caller's promise; the names and the array outlive the call.
+    let (shown_type, shown_name, shown_tensors) = unsafe {
+        (
+            ptr::shown_text(opType),
+            ptr::shown_text(opName),
+            ptr::shown_array(tensors.cast_const(), count, |tensor| Shown(Handle::from_ptr(tensor))),
+        )
+    };
     guard::aclnn(
         "aclDumpOpTensors",
         format_args!(
-            "opType={opType:p}, opName={opName:p}, tensors={tensors:p}, inputTensorNum={inputTensorNum}, \
+            "opType={shown_type}, opName={shown_name}, tensors={shown_tensors}, inputTensorNum={inputTensorNum}, \
              outputTensorNum={outputTensorNum}, stream={stream:p}"
         ),
         || {

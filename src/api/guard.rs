@@ -11,7 +11,7 @@ use crate::status;
 
 /// Runs an `aclnn` function. A panic yields 561000. The arguments are for the log, and formatted for it alone.
 pub fn aclnn(function: &'static str, arguments: Arguments<'_>, body: impl FnOnce() -> Result<()>) -> i32 {
-    let call = Call::begin();
+    let call = Call::begin(function, arguments);
     let status = match caught(body) {
         Ok(()) => status::SUCCESS,
         Err(error) => {
@@ -19,13 +19,13 @@ pub fn aclnn(function: &'static str, arguments: Arguments<'_>, body: impl FnOnce
             status::of(&error).aclnn
         }
     };
-    call.end(function, arguments, &status);
+    call.end(function, &status);
     status
 }
 
 /// Runs an `acl` or `aclrt` function. A panic yields 507000. The status also becomes the thread's last error.
 pub fn acl(function: &'static str, arguments: Arguments<'_>, body: impl FnOnce() -> Result<()>) -> i32 {
-    let call = Call::begin();
+    let call = Call::begin(function, arguments);
     let status = match caught(body) {
         Ok(()) => status::SUCCESS,
         Err(error) => {
@@ -35,7 +35,7 @@ pub fn acl(function: &'static str, arguments: Arguments<'_>, body: impl FnOnce()
             status
         }
     };
-    call.end(function, arguments, &status);
+    call.end(function, &status);
     status
 }
 
@@ -46,12 +46,12 @@ pub fn value<T: Debug>(
     otherwise: T,
     body: impl FnOnce() -> Result<T>,
 ) -> T {
-    let call = Call::begin();
+    let call = Call::begin(function, arguments);
     let value = caught(body).unwrap_or_else(|error| {
         messages::push(function, &error);
         otherwise
     });
-    call.end(function, arguments, &value);
+    call.end(function, &value);
     value
 }
 
@@ -60,17 +60,24 @@ pub fn quiet<T>(otherwise: T, body: impl FnOnce() -> Result<T>) -> T {
     caught(body).unwrap_or(otherwise)
 }
 
-/// A call that is timed, if the log wants to know.
-struct Call(Option<Instant>);
+/// A call that is timed, if the log wants to know: its arguments as they were when it began, and when that was.
+struct Call(Option<(String, Instant)>);
 
 impl Call {
-    fn begin() -> Self {
-        Self(log::enabled(log::Level::Info).then(Instant::now))
+    fn begin(function: &str, arguments: Arguments<'_>) -> Self {
+        if !log::enabled(log::Level::Info) {
+            return Self(None);
+        }
+        // Now: a handle may be dead when the call is over.
+        let arguments = arguments.to_string();
+        log::debug(format_args!("{function}({arguments}) begins"));
+        Self(Some((arguments, Instant::now())))
     }
 
-    fn end(self, function: &str, arguments: Arguments<'_>, result: &dyn Debug) {
-        if let Some(start) = self.0 {
-            log::info(format_args!("{function}({arguments}) = {result:?}, {:?}", start.elapsed()));
+    fn end(self, function: &str, result: &dyn Debug) {
+        if let Some((arguments, start)) = self.0 {
+            let took = start.elapsed();
+            log::info(format_args!("{function}({arguments}) = {result:?}, {took:?}"));
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::ffi::c_char;
 
+use super::guard;
 use super::types::aclnnStatus;
-use crate::status;
 
 /// Initialises the operator library. There is nothing to do here: it may be called any number of times, or not at all.
 ///
@@ -11,8 +11,7 @@ use crate::status;
 /// @retval 0 always
 #[unsafe(no_mangle)]
 pub extern "C" fn aclnnInit(configPath: *const c_char) -> aclnnStatus {
-    let _ = configPath;
-    status::SUCCESS
+    guard::aclnn("aclnnInit", format_args!("configPath={configPath:p}"), || Ok(()))
 }
 
 /// Ends the use of the operator library. There is nothing to do here: it may be called any number of times, or not at all.
@@ -20,5 +19,5 @@ pub extern "C" fn aclnnInit(configPath: *const c_char) -> aclnnStatus {
 /// @retval 0 always
 #[unsafe(no_mangle)]
 pub extern "C" fn aclnnFinalize() -> aclnnStatus {
-    status::SUCCESS
+    guard::aclnn("aclnnFinalize", format_args!(""), || Ok(()))
 }

@@ -7,7 +7,7 @@ use super::types::{
 };
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Table};
-use crate::tensor::{self, BOOL_ARRAYS, FLOAT_ARRAYS, INT_ARRAYS, SCALAR_LISTS, SCALARS, TENSOR_LISTS, TENSORS};
+use crate::tensor::{self, BOOL_ARRAYS, FLOAT_ARRAYS, INT_ARRAYS, SCALAR_LISTS, SCALARS, Shown, TENSOR_LISTS, TENSORS};
 
 /// Makes an array from a copy of the numbers.
 ///
@@ -21,7 +21,9 @@ use crate::tensor::{self, BOOL_ARRAYS, FLOAT_ARRAYS, INT_ARRAYS, SCALAR_LISTS, S
 /// `value` must be readable for `size` elements.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclCreateIntArray(value: *const i64, size: u64) -> *mut aclIntArray {
-    guard::value("aclCreateIntArray", format_args!("value={value:p}, size={size}"), std::ptr::null_mut(), || {
+    // SAFETY: the caller's promise; the array outlives the call.
+    let shown = unsafe { ptr::shown_array(value, size, |number| number) };
+    guard::value("aclCreateIntArray", format_args!("value={shown}, size={size}"), std::ptr::null_mut(), || {
         // SAFETY: the caller's promise.
         insert(&INT_ARRAYS, unsafe { ptr::array(value, size, "value") }?.into())
     })
@@ -39,7 +41,9 @@ pub unsafe extern "C" fn aclCreateIntArray(value: *const i64, size: u64) -> *mut
 /// `value` must be readable for `size` elements.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclCreateFloatArray(value: *const f32, size: u64) -> *mut aclFloatArray {
-    guard::value("aclCreateFloatArray", format_args!("value={value:p}, size={size}"), std::ptr::null_mut(), || {
+    // SAFETY: the caller's promise; the array outlives the call.
+    let shown = unsafe { ptr::shown_array(value, size, |number| number) };
+    guard::value("aclCreateFloatArray", format_args!("value={shown}, size={size}"), std::ptr::null_mut(), || {
         // SAFETY: the caller's promise.
         insert(&FLOAT_ARRAYS, unsafe { ptr::array(value, size, "value") }?.into())
     })
@@ -57,7 +61,9 @@ pub unsafe extern "C" fn aclCreateFloatArray(value: *const f32, size: u64) -> *m
 /// `value` must be readable for `size` elements.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclCreateBoolArray(value: *const bool, size: u64) -> *mut aclBoolArray {
-    guard::value("aclCreateBoolArray", format_args!("value={value:p}, size={size}"), std::ptr::null_mut(), || {
+    // SAFETY: the caller's promise; the array outlives the call. C may hold any byte in a bool.
+    let shown = unsafe { ptr::shown_array(value.cast::<u8>(), size, |byte| byte != 0) };
+    guard::value("aclCreateBoolArray", format_args!("value={shown}, size={size}"), std::ptr::null_mut(), || {
         // C may hold any byte in a bool, so they are taken as bytes.
         // SAFETY: the caller's promise.
         insert(&BOOL_ARRAYS, unsafe { ptr::array(value.cast::<u8>(), size, "value") }?.into())
@@ -76,7 +82,9 @@ pub unsafe extern "C" fn aclCreateBoolArray(value: *const bool, size: u64) -> *m
 /// `value` must be readable for `size` elements.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclCreateTensorList(value: *const *const aclTensor, size: u64) -> *mut aclTensorList {
-    guard::value("aclCreateTensorList", format_args!("value={value:p}, size={size}"), std::ptr::null_mut(), || {
+    // SAFETY: the caller's promise; the array outlives the call.
+    let shown = unsafe { ptr::shown_array(value, size, |tensor| Shown(Handle::from_ptr(tensor))) };
+    guard::value("aclCreateTensorList", format_args!("value={shown}, size={size}"), std::ptr::null_mut(), || {
         // SAFETY: the caller's promise.
         let members = unsafe { ptr::array(value, size, "value") }?;
         insert(&TENSOR_LISTS, members.into_iter().map(Handle::from_ptr).collect())
@@ -95,7 +103,9 @@ pub unsafe extern "C" fn aclCreateTensorList(value: *const *const aclTensor, siz
 /// `value` must be readable for `size` elements.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclCreateScalarList(value: *const *const aclScalar, size: u64) -> *mut aclScalarList {
-    guard::value("aclCreateScalarList", format_args!("value={value:p}, size={size}"), std::ptr::null_mut(), || {
+    // SAFETY: the caller's promise; the array outlives the call.
+    let shown = unsafe { ptr::shown_array(value, size, |scalar| format!("{scalar:p}")) };
+    guard::value("aclCreateScalarList", format_args!("value={shown}, size={size}"), std::ptr::null_mut(), || {
         // SAFETY: the caller's promise.
         let members = unsafe { ptr::array(value, size, "value") }?;
         insert(&SCALAR_LISTS, members.into_iter().map(Handle::from_ptr).collect())

@@ -1,10 +1,12 @@
 //! Every NULL check, and every raw read or write of a caller's pointer.
 
 use std::ffi::{CStr, OsStr, c_char, c_void};
+use std::fmt::{self, Display};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use crate::error::{Error, Result};
+use crate::shape::MAX_DIMS;
 
 /// An output parameter that is known not to be NULL.
 pub struct Out<T>(*mut T);
@@ -101,6 +103,64 @@ pub fn for_caller_to_free(numbers: &[i64]) -> Result<*mut i64> {
     // SAFETY: the new memory has room for all the numbers, and both allocators align it for any fundamental type.
     unsafe { copy.copy_from_nonoverlapping(numbers.as_ptr(), numbers.len()) };
     Ok(copy)
+}
+
+/// A caller's array as the log shows it: its elements, or its address where it is NULL or longer than any tensor's dims.
+pub struct ShownArray<T, S> {
+    pointer: *const T,
+    length: u64,
+    show: fn(T) -> S,
+}
+
+impl<T: Copy, S: Display> Display for ShownArray<T, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pointer, length, show } = *self;
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        if pointer.is_null() {
+            return f.write_str("NULL");
+        }
+        if length > MAX_DIMS {
+            return write!(f, "{pointer:p}");
+        }
+        f.write_str("[")?;
+        for index in 0..length {
+            // SAFETY: not NULL, and readable for `length` elements (promised to `shown_array`).
+            let element = unsafe { pointer.add(index).read_unaligned() };
+            write!(f, "{}{}", if index == 0 { "" } else { ", " }, show(element))?;
+        }
+        f.write_str("]")
+    }
+}
+
+/// Shows an array, if it is asked for: nothing is read before.
+///
+/// # Safety
+///
+/// A non-NULL `pointer` must be readable for `length` elements while the result lives.
+pub unsafe fn shown_array<T, S>(pointer: *const T, length: u64, show: fn(T) -> S) -> ShownArray<T, S> {
+    ShownArray { pointer, length, show }
+}
+
+/// A caller's C string as the log shows it.
+pub struct ShownText(*const c_char);
+
+impl Display for ShownText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // SAFETY: a C string or NULL (promised to `shown_text`).
+        match unsafe { string(self.0) } {
+            Some(text) => write!(f, "{text:?}"),
+            None => f.write_str("NULL"),
+        }
+    }
+}
+
+/// Shows a C string, if it is asked for: nothing is read before.
+///
+/// # Safety
+///
+/// A non-NULL `pointer` must point to a string that ends with a NUL, while the result lives.
+pub unsafe fn shown_text(pointer: *const c_char) -> ShownText {
+    ShownText(pointer)
 }
 
 /// The address that a caller passed, for memory that is used through it later.

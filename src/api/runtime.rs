@@ -30,7 +30,9 @@ use ptr::Out;
 /// `configPath` must be a C string or NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclInit(configPath: *const c_char) -> aclError {
-    guard::acl("aclInit", format_args!("configPath={configPath:p}"), || {
+    // SAFETY: the caller's promise; the path outlives the call.
+    let shown = unsafe { ptr::shown_text(configPath) };
+    guard::acl("aclInit", format_args!("configPath={shown}"), || {
         // SAFETY: the caller's promise.
         let path = unsafe { ptr::path(configPath) };
         init::init(path.as_deref())
@@ -115,7 +117,9 @@ pub unsafe extern "C" fn aclrtGetVersion(
 /// `pkgName` must be a C string, `versionStr` writable for 128 characters.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclsysGetVersionStr(pkgName: *mut c_char, versionStr: *mut c_char) -> aclError {
-    guard::acl("aclsysGetVersionStr", format_args!("pkgName={pkgName:p}, versionStr={versionStr:p}"), || {
+    // SAFETY: the caller's promise; the name outlives the call.
+    let shown = unsafe { ptr::shown_text(pkgName) };
+    guard::acl("aclsysGetVersionStr", format_args!("pkgName={shown}, versionStr={versionStr:p}"), || {
         // SAFETY: the caller's promise.
         let name = unsafe { package_name(pkgName) }?;
         // SAFETY: the caller's promise.
@@ -140,7 +144,9 @@ pub unsafe extern "C" fn aclsysGetVersionStr(pkgName: *mut c_char, versionStr: *
 /// `pkgName` must be a C string, `versionNum` writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclsysGetVersionNum(pkgName: *mut c_char, versionNum: *mut i32) -> aclError {
-    guard::acl("aclsysGetVersionNum", format_args!("pkgName={pkgName:p}, versionNum={versionNum:p}"), || {
+    // SAFETY: the caller's promise; the name outlives the call.
+    let shown = unsafe { ptr::shown_text(pkgName) };
+    guard::acl("aclsysGetVersionNum", format_args!("pkgName={shown}, versionNum={versionNum:p}"), || {
         // SAFETY: the caller's promise.
         let name = unsafe { package_name(pkgName) }?;
         // SAFETY: the caller's promise.

@@ -40,10 +40,16 @@ pub unsafe extern "C" fn aclCreateTensor(
     storageDimsNum: u64,
     tensorData: *mut c_void,
 ) -> *mut aclTensor {
+    // SAFETY: the caller's promise; the arrays outlive the call.
+    let [dims, strides, storage] = unsafe {
+        [(viewDims, viewDimsNum), (stride, viewDimsNum), (storageDims, storageDimsNum)]
+            .map(|(array, length)| ptr::shown_array(array, length, |number| number))
+    };
     guard::value(
         "aclCreateTensor",
         format_args!(
-            "viewDims={viewDims:p}, viewDimsNum={viewDimsNum}, dataType={dataType}, stride={stride:p}, offset={offset}, format={format}, storageDims={storageDims:p}, storageDimsNum={storageDimsNum}, tensorData={tensorData:p}"
+            "viewDims={dims}, viewDimsNum={viewDimsNum}, dataType={dataType}, stride={strides}, offset={offset}, \
+             format={format}, storageDims={storage}, storageDimsNum={storageDimsNum}, tensorData={tensorData:p}"
         ),
         std::ptr::null_mut(),
         || {
@@ -100,10 +106,17 @@ pub unsafe extern "C" fn aclInitTensor(
     storageDimsNum: u64,
     tensorData: *mut c_void,
 ) -> aclnnStatus {
+    // SAFETY: the caller's promise; the arrays outlive the call.
+    let [dims, strides, storage] = unsafe {
+        [(viewDims, viewDimsNum), (stride, viewDimsNum), (storageDims, storageDimsNum)]
+            .map(|(array, length)| ptr::shown_array(array, length, |number| number))
+    };
     guard::aclnn(
         "aclInitTensor",
         format_args!(
-            "tensor={}, viewDims={viewDims:p}, viewDimsNum={viewDimsNum}, dataType={dataType}, stride={stride:p}, offset={offset}, format={format}, storageDims={storageDims:p}, storageDimsNum={storageDimsNum}, tensorData={tensorData:p}",
+            "tensor={}, viewDims={dims}, viewDimsNum={viewDimsNum}, dataType={dataType}, stride={strides}, \
+             offset={offset}, format={format}, storageDims={storage}, storageDimsNum={storageDimsNum}, \
+             tensorData={tensorData:p}",
             Shown(Handle::from_ptr(tensor))
         ),
         || {

@@ -8,7 +8,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{callback, copies, device, init, log, memory, messages, parameters, record, stream};
+use super::{callback, clock, copies, device, init, log, memory, messages, parameters, record, stream};
 use crate::op::modulate_backward;
 use crate::{config, epoch, tensor, tsan};
 
@@ -60,6 +60,7 @@ extern "C" fn before() {
         tensor::hold(held);
         modulate_backward::hold(held);
         messages::hold(held);
+        clock::hold(held);
     });
 }
 

@@ -1,41 +1,13 @@
 //! Waiting for one thing to happen, once: a recorded event, a callback that a stream waits for.
+//!
+//! `tests/gate_models.rs` compiles this file with atomics and locks that try every order in which threads can take their steps.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::Ordering;
+use std::time::Instant;
 
-use once_cell::sync::Lazy;
-
-use crate::sync::{Condvar, Mutex};
+use super::spin::spin_until;
+use crate::sync::{AtomicBool, Condvar, Mutex};
 use crate::tsan;
-
-/// How long a waiting thread spins before it parks: waking a parked thread costs 5 to 50 microseconds.
-const SPIN: Duration = Duration::from_micros(20);
-
-/// Processors that this process may use, by affinity and the cgroup's quota.
-pub fn processors() -> usize {
-    static PROCESSORS: Lazy<usize> = Lazy::new(|| std::thread::available_parallelism().map_or(1, Into::into));
-    *PROCESSORS
-}
-
-/// Spins until `done` says so, for [`SPIN`] at most; whether it did. On one processor spinning only holds up whom it waits
-/// for.
-pub fn spin_until(done: impl Fn() -> bool) -> bool {
-    if processors() == 1 {
-        return done();
-    }
-    let start = Instant::now();
-    loop {
-        for _ in 0..16 {
-            if done() {
-                return true;
-            }
-            std::hint::spin_loop();
-        }
-        if start.elapsed() >= SPIN {
-            return false;
-        }
-    }
-}
 
 /// Closed at first; once open it stays open.
 #[derive(Debug, Default)]
@@ -102,23 +74,5 @@ impl Gate {
             parked = self.changed.wait_until(parked, deadline);
             *parked -= 1;
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn opens_for_waiters_and_times_out_otherwise() {
-        let gate = Gate::default();
-        assert_eq!(gate.wait(Some(Instant::now()), || false), Outcome::TimedOut);
-        assert_eq!(gate.wait(None, || true), Outcome::Interrupted);
-        std::thread::scope(|scope| {
-            let waiter = scope.spawn(|| gate.wait(None, || false));
-            gate.open();
-            assert_eq!(waiter.join().unwrap(), Outcome::Open);
-        });
-        assert_eq!(gate.wait(Some(Instant::now()), || true), Outcome::Open);
     }
 }

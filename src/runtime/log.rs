@@ -8,6 +8,8 @@ use std::os::fd::FromRawFd;
 
 use once_cell::sync::Lazy;
 
+use super::clock::Now;
+
 /// Levels of `aclLogLevel`, lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(i32)]
@@ -60,9 +62,11 @@ pub fn write(level: Level, message: Arguments<'_>) {
     write_always(&format!("{level:?}"), message);
 }
 
-/// Writes one line, whatever the level is.
+/// Writes one line, whatever the level is. It begins with the level, the process and the thread, and the time of day.
 pub fn write_always(tag: &str, message: Arguments<'_>) {
-    let line = format!("[{tag}] ACLCPU({}) {message}\n", std::process::id());
+    // SAFETY: asks for a number.
+    let thread = unsafe { libc::gettid() };
+    let line = format!("[{tag}] ACLCPU({},{thread}) {} {message}\n", std::process::id(), Now::local());
     // Past the standard library's streams, whose locks a forked child might find taken for ever: a line is one write.
     let descriptor = if *TO_STDOUT { libc::STDOUT_FILENO } else { libc::STDERR_FILENO };
     // SAFETY: the file is never dropped, so the process's descriptor stays open.
@@ -74,6 +78,11 @@ pub fn write_always(tag: &str, message: Arguments<'_>) {
 /// Writes a warning.
 pub fn warning(message: Arguments<'_>) {
     write(Level::Warning, message);
+}
+
+/// Writes a line for who looks for a defect.
+pub fn debug(message: Arguments<'_>) {
+    write(Level::Debug, message);
 }
 
 /// Writes a line of information.

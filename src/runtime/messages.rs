@@ -6,6 +6,7 @@ use std::ffi::{CString, c_char};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::clock::Now;
 use super::fork::Held;
 use super::log;
 use crate::error::Error;
@@ -18,8 +19,6 @@ const KEPT: usize = 32;
 /// Whether failures of all threads go to one list (`err_msg_mode` of aclInit's file).
 static PROCESS_WIDE: AtomicBool = AtomicBool::new(false);
 static SHARED: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
-/// Held while C's library looks up the time zone, which it does under a lock of its own that a fork would tear.
-static TIME_ZONE: Mutex<()> = Mutex::new(());
 
 thread_local! {
     static OWN: RefCell<VecDeque<String>> = const { RefCell::new(VecDeque::new()) };
@@ -64,7 +63,6 @@ pub fn take() -> *const c_char {
 /// Keeps the lists as they are until a fork is over.
 pub(super) fn hold(held: &mut Held) {
     held.push(Box::new(SHARED.lock()));
-    held.push(Box::new(TIME_ZONE.lock()));
 }
 
 fn with_list(change: impl FnOnce(&mut VecDeque<String>)) {
@@ -84,30 +82,4 @@ pub fn set_last_error(status: i32) {
 /// The last non-zero status of an `acl` function in this thread; 0 where there is none.
 pub fn last_error() -> i32 {
     LAST_ERROR.try_with(Cell::get).unwrap_or(0)
-}
-
-/// The wall clock in local time, to the microsecond.
-struct Now(libc::tm, u32);
-
-impl Now {
-    fn local() -> Self {
-        let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        let seconds = since_epoch.as_secs().cast_signed();
-        // SAFETY: an all-zero `tm` is a valid value (numbers, and a zone pointer that is never followed).
-        let mut broken_down: libc::tm = unsafe { std::mem::zeroed() };
-        let _alone = TIME_ZONE.lock();
-        // SAFETY: both point to locals of the right types.
-        unsafe { libc::localtime_r(&seconds, &mut broken_down) };
-        Self(broken_down, since_epoch.subsec_micros())
-    }
-}
-
-impl std::fmt::Display for Now {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self(t, micros) = self;
-        let (year, month) = (t.tm_year + 1900, t.tm_mon + 1);
-        let (millis, micros) = (micros / 1000, micros % 1000);
-        let (day, hour, minute, second) = (t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec);
-        write!(f, "{year:04}-{month:02}-{day:02}-{hour:02}:{minute:02}:{second:02}.{millis:03}.{micros:03}")
-    }
 }

@@ -2,6 +2,7 @@
 
 pub mod callback;
 pub mod check;
+mod clock;
 pub mod context;
 mod copies;
 pub mod device;
@@ -11,6 +12,8 @@ mod fault;
 pub mod float16;
 pub mod fork;
 mod gate;
+#[cfg(test)]
+mod gate_tests;
 pub mod init;
 pub mod log;
 pub mod memory;
@@ -18,6 +21,7 @@ pub mod messages;
 pub mod parameters;
 pub mod pool;
 mod record;
+mod spin;
 pub mod stream;
 pub mod thread;
 pub mod version;

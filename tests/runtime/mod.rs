@@ -2,6 +2,7 @@
 #![allow(dead_code)] // every test binary uses a part of it
 
 use std::ffi::{CStr, c_void};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::ptr::null_mut;
 use std::sync::{Condvar, Mutex};
@@ -180,6 +181,11 @@ pub fn in_child(test: &str, variables: &[(&str, &str)]) -> (String, String) {
     assert!(output.status.success(), "{test} failed in the child: {:?}\n{stdout}\n{stderr}", output.status);
     assert!(stdout.contains("1 passed"), "{test} is no test here:\n{stdout}");
     (stdout, stderr)
+}
+
+/// A path for a file of this process's tests: another run in the same target directory must not see it half-written.
+pub fn scratch(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}_{name}", std::process::id()))
 }
 
 /// Whether this process is the one that [`in_child`] started.

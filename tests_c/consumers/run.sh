@@ -161,6 +161,66 @@ soname)
     if LD_LIBRARY_PATH=$stage/lib64 "$work/stranger" 2>"$work/log"; then exit 1; fi
     grep -q "$other: cannot open" "$work/log"
     ;;
+make_targets)
+    # `make install`, `make package` and `make uninstall` as the README gives them, into a new prefix with a space in its name.
+    (
+        [ -z "${CARGO_TARGET:-}" ] || export CARGO_TARGET_DIR=$CARGO_TARGET
+        unset MAKEFLAGS MFLAGS MAKELEVEL
+        prefix="$work/new prefix"
+        make -C "$source" install PREFIX="$prefix" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+        by_environment bash "$prefix"
+        make -C "$source" uninstall PREFIX="$prefix" >>"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+        [ ! -e "$prefix" ] || { find "$prefix"; exit 1; }
+        make --no-print-directory -C "$source" package >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+        mkdir "$work/unpacked"
+        tar -xzf "$(tail -n 1 "$work/log")" -C "$work/unpacked"
+        by_environment bash "$work/unpacked"/aclnn-modulate-*
+    )
+    ;;
+link_errors)
+    # What docs/porting.md says about the three usual ones is what linker and loader say.
+    said() { # TEXT
+        grep -qF -- "$1" "$work/log" || { echo "not said: $1"; cat "$work/log"; exit 1; }
+        grep -qF -- "| \`$2" "$source/docs/porting.md" || { echo "docs/porting.md has no row for: $2"; exit 1; }
+    }
+    if "$cc" "$program" -o "$work/stranger" -I"$stage/include" -lascendcl 2>"$work/log"; then exit 1; fi
+    said "cannot find -lascendcl" "cannot find -lascendcl\`"
+    echo 'int aclnnAddGetWorkspaceSize(void); int main(void) { return aclnnAddGetWorkspaceSize(); }' >"$work/other.c"
+    if "$cc" "$work/other.c" -o "$work/stranger" -L"$stage/lib64" -lopapi 2>"$work/log"; then exit 1; fi
+    grep -q 'undefined reference to .aclnnAddGetWorkspaceSize' "$work/log"
+    said "undefined reference to" "undefined reference to aclnnXxx\`"
+    "$cc" "$program" -o "$work/stranger" -I"$stage/include" -L"$stage/lib64" -lascendcl
+    if "$work/stranger" 2>"$work/log"; then exit 1; fi
+    said "error while loading shared libraries: libaclnn_modulate.so.$major" \
+        "error while loading shared libraries: libaclnn_modulate.so.$major\`"
+    # And what it says helps.
+    by_environment bash "$stage"
+    ;;
+every_function)
+    # Every function with 0 and NULL for all that it takes: before there is a context, with one, and when all is over. None
+    # crashes or hangs, and the log shows each when it begins and when it ends.
+    calls() { sed -e '/^aclAppLog$/d' -e 's/.*/    &(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);/' "$source/exports.txt"; }
+    {
+        sed 's/.*/long &();/' "$source/exports.txt"
+        printf 'static void all(void)\n{\n%s\n}\n' "$(calls)"
+        echo 'int main(void) { all(); aclrtSetDevice(0); aclInit(0); all(); aclFinalize(); all(); return 0; }'
+    } >"$work/every.c"
+    "$cc" -std=c11 -w "$work/every.c" -o "$work/every" -L"$stage/lib64" -lascendcl -Wl,-rpath,"$stage/lib64"
+    ASCEND_GLOBAL_LOG_LEVEL=0 timeout 60 "$work/every" 2>"$work/log" || { tail "$work/log"; exit 1; }
+    while read -r function; do
+        case $function in
+        aclAppLog) continue ;;
+        aclFloatToFloat16 | aclFloat16ToFloat) expected=3 shown=" $function(value=" ;;
+        *) expected=6 shown=" $function(" ;;
+        esac
+        found=$(grep -cF -- "$shown" "$work/log" || true)
+        [ "$found" -ge "$expected" ] || { echo "$function is $found times in the log"; exit 1; }
+    done <"$source/exports.txt"
+    # Nobody may find a failure without a message.
+    if grep -E '\) = [1-9][0-9]{5}, ' "$work/log" | sed 's/.* \([A-Za-z0-9]*\)(.*/\1/' | sort -u | while read -r function; do
+        grep -q "^\[Error\].* $function: " "$work/log" || echo "$function failed and said nothing"
+    done | grep .; then exit 1; fi
+    ;;
 uninstall)
     mkdir -p "$work/prefix/include/acl" "$work/prefix/lib64"
     echo mine >"$work/prefix/include/acl/mine.h"

@@ -6,9 +6,9 @@ use std::time::Instant;
 use super::queue::{Entry, State};
 use super::{Stream, inside};
 use crate::error::{Error, Result};
-use crate::runtime::gate::spin_until;
 use crate::runtime::memory::Kept;
 use crate::runtime::pool::Waiter;
+use crate::runtime::spin::spin_until;
 use crate::runtime::{check, log};
 
 impl Stream {

@@ -12,10 +12,11 @@ use crate::op::modulate_backward::Run;
 use crate::runtime::callback::Delivery;
 use crate::runtime::dump::Dump;
 use crate::runtime::event::{Reset, Waiter};
-use crate::runtime::gate::{Outcome, processors};
+use crate::runtime::gate::Outcome;
 use crate::runtime::memory::{Copy, Set};
 use crate::runtime::pool::Owner;
 use crate::runtime::record::Record;
+use crate::runtime::spin::processors;
 
 /// What a task reads and writes: a block that overlaps one of these lives until the task is done. Seven tensors and a
 /// workspace are the most that any task has.

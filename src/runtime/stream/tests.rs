@@ -69,3 +69,42 @@ fn an_abort_between_a_tasks_start_and_its_wait_is_not_lost() {
     end(&stuck);
     context::destroy(context).unwrap();
 }
+
+/// Synchronising a stream that has nothing to do takes no lock: what its work wrote has to be seen all the same. That a read is
+/// ordered after the write is for ThreadSanitizer to say (`make test-races`).
+#[test]
+fn who_finds_a_stream_quiet_sees_what_its_work_wrote() {
+    unsafe extern "C" fn count_up(number: *mut c_void) {
+        // SAFETY: the test's number, which nobody else touches until the stream is quiet.
+        unsafe { *number.cast::<u64>() += 1 };
+    }
+    let context = context::create_explicit(0).unwrap();
+    let stream = by_hand();
+    let mut number = 0_u64;
+    for round in 1..=20 {
+        // SAFETY: the number lives until the work is done.
+        let function = unsafe { HostFunc::new(count_up, (&raw mut number).cast()) };
+        stream.submit(Task::without_memory(Work::HostFunc(function)), || Ok(())).unwrap();
+        assert!(!stream.is_quiet());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let (entry, aborts) = {
+                    let mut state = stream.queue.lock();
+                    let entry = state.begin().unwrap();
+                    stream.queue.mirror(&state);
+                    (entry, stream.queue.aborts())
+                };
+                // What runs is not done.
+                assert!(!stream.is_quiet());
+                stream.run(entry, aborts);
+            });
+            while !stream.is_quiet() {
+                std::thread::yield_now();
+            }
+            // SAFETY: a local that is alive.
+            assert_eq!(unsafe { (&raw const number).read() }, round);
+        });
+    }
+    end(&stream);
+    context::destroy(context).unwrap();
+}

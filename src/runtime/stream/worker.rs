@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::Stream;
 use super::queue::Worker;
 use crate::error::{Error, Result};
-use crate::runtime::gate::spin_until;
+use crate::runtime::spin::spin_until;
 use crate::runtime::thread;
 
 /// How long an idle worker stays.
