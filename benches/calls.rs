@@ -2,7 +2,8 @@
 //!
 //! Prints medians over rounds of many calls, with their quartiles: phase one alone, the smallest whole call ([2, 1, 1]), a
 //! call whose data are in cache against the kernel alone on the same memory, in turns, and the smallest call from several
-//! threads at once, each on a stream of its own. `--json FILE` writes the same numbers to a file.
+//! threads at once, each on a stream of its own. Then the memory that large calls take beyond their tensors and workspace.
+//! `--json FILE` writes the same numbers to a file.
 
 #![allow(unsafe_code)]
 
@@ -68,9 +69,14 @@ impl Call {
     }
 
     fn run(&self, on: aclrtStream) {
+        self.run_with(null_mut(), 0, on);
+    }
+
+    fn run_with(&self, workspace: *mut u8, size: u64, on: aclrtStream) {
         let planned = self.plan();
-        // SAFETY: the tensors' memory lives as long as this.
-        assert_eq!(unsafe { modulate_backward::aclnnModulateBackward(null_mut(), 0, planned, on) }, 0);
+        // SAFETY: the tensors' memory lives as long as this, and the workspace is the caller's.
+        let status = unsafe { modulate_backward::aclnnModulateBackward(workspace.cast(), size, planned, on) };
+        assert_eq!(status, 0);
         assert_eq!(stream::aclrtSynchronizeStream(on), 0);
     }
 }
@@ -147,6 +153,12 @@ impl Table {
 }
 
 fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let option = |name: &str| arguments.iter().position(|text| text == name).and_then(|at| arguments.get(at + 1));
+    if let Some(dims) = option(MEMORY) {
+        let dims: Vec<_> = dims.split(',').map(|dim| dim.parse().expect("a number")).collect();
+        return println!("{}", memory_beyond(dims.try_into().expect("three numbers")).unwrap_or(0));
+    }
     let on = new_stream();
     let mut table = Table(Vec::new());
     println!("{:<52} {:>10} {:>10} {:>10} {:>14}", "call", "median ns", "quartile", "quartile", "allocations");
@@ -176,12 +188,52 @@ fn main() {
         table.row(&format!("[2, 1, 1] from {threads} threads, per call of all"), times, None);
     }
     assert_eq!(stream::aclrtDestroyStream(on), 0);
+    let threads = kernel::thread_limit();
+    println!("\n{:<52} {:>10}", format!("peak memory beyond tensors and workspace, {threads} threads"), "KiB");
+    let mut memory = Vec::new();
+    for dims in [[2, 64, 256], [32, 256, 1152], [1, 4608, 3072], [1, 8192, 5120]] {
+        let kib = in_own_process(dims);
+        if kib == 0 {
+            println!("skipped: this system does not tell a process's peak memory");
+            break;
+        }
+        println!("{:<52} {kib:>10}", format!("{dims:?}"));
+        memory.push(json!({ "dims": dims, "threads": threads, "kib": kib }));
+    }
 
-    let arguments: Vec<String> = std::env::args().collect();
-    if let Some(file) = arguments.iter().position(|text| text == "--json").and_then(|at| arguments.get(at + 1)) {
-        let text = format!("{:#}\n", json!({ "calls": table.0 }));
+    if let Some(file) = option("--json") {
+        let text = format!("{:#}\n", json!({ "calls": table.0, "memory": memory }));
         std::fs::write(file, text).expect("the file can't be written");
     }
+}
+
+/// The option by which this program asks itself for the memory of one shape.
+const MEMORY: &str = "--memory";
+
+/// [`memory_beyond`] where nothing has run before: threads keep the memory that they once computed in. 0: unknown.
+fn in_own_process(dims: [usize; 3]) -> usize {
+    let this = std::env::current_exe().expect("this program has a path");
+    let dims = dims.map(|dim| dim.to_string()).join(",");
+    let output = std::process::Command::new(this).args([MEMORY, &dims]).output().expect("this program runs");
+    String::from_utf8_lossy(&output.stdout).trim().parse().expect("a number of KiB")
+}
+
+/// KiB by which a process that has its tensors, workspace and stream grows at most while a few calls run.
+fn memory_beyond(dims: [usize; 3]) -> Option<usize> {
+    let kib = |name: &str| {
+        let status = std::fs::read_to_string("/proc/self/status").ok()?;
+        let line = status.lines().find(|line| line.starts_with(name))?;
+        line.split_whitespace().nth(1)?.parse::<usize>().ok()
+    };
+    let call = Call::new(dims);
+    let mut workspace = vec![1_u8; kernel::workspace_bytes(dims, true, true)];
+    let on = new_stream();
+    // Resets the peak.
+    std::fs::write("/proc/self/clear_refs", "5").ok()?;
+    let before = kib("VmRSS")?;
+    let at = if workspace.is_empty() { null_mut() } else { workspace.as_mut_ptr() };
+    (0..8).for_each(|_| call.run_with(at, workspace.len() as u64, on));
+    Some(kib("VmHWM")?.saturating_sub(before))
 }
 
 /// Nanoseconds for one call of all threads together: flat means that they scale, up to the number of cores.
