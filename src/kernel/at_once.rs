@@ -65,9 +65,11 @@ unsafe fn tail_at_once<L: Lanes, const INPUT: bool>(group: &Group, blocks: Block
         let mut buffers = Buffers::new();
         let inner = buffers.gather::<L, INPUT>(grids, group.rows, column, blocks.tail);
         let [grad_output, input, grad_input] = inner;
-        let inner = Group { grad_output, input, grad_input, writes: Writes::Plain, ..*group };
+        let inner = Group { grad_output, input, grad_input, writes: group.writes.to_buffers(), ..*group };
         let sums = full_block_at_once::<L, INPUT>(&inner, 0, group.scale.add(column * L::SIZE));
-        Buffers::scatter::<L>(grad_input, group.grad_input, group.rows, column, blocks.tail);
+        if group.writes != Writes::Done {
+            Buffers::scatter::<L>(grad_input, group.grad_input, group.rows, column, blocks.tail);
+        }
         sums
     }
 }
@@ -80,6 +82,7 @@ unsafe fn full_block_at_once<L: Lanes, const INPUT: bool>(
 ) -> [[L::Sums; MAX_STEPS]; 2] {
     let step = L::N * L::SIZE;
     let streams = group.writes == Writes::Streamed;
+    let done = group.writes == Writes::Done;
     // SAFETY: the caller's block.
     unsafe {
         let mut factors = [L::load(scale); MAX_STEPS];
@@ -106,11 +109,11 @@ unsafe fn full_block_at_once<L: Lanes, const INPUT: bool>(
                     products[u] = L::add_product(products[u], g, L::load(x_row.add(u * step)));
                 }
                 plain[u] = L::add(plain[u], g);
-                if !group.copies {
+                if !group.copies && !done {
                     L::put(o_row.add(u * step), L::round(L::product(g, factors[u])), streams);
                 }
             }
-            if group.copies {
+            if group.copies && !done {
                 L::copy_block(g_row, o_row, streams);
             }
             g_ahead = g_ahead.wrapping_add(L::BLOCK * L::SIZE);

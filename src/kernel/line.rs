@@ -69,6 +69,23 @@ impl Line {
         Self([MaybeUninit::uninit(); LINE])
     }
 
+    /// The line, with as many copies of an element as a step has.
+    ///
+    /// # Safety
+    ///
+    /// There is an element at `from`.
+    #[inline(always)]
+    pub(crate) unsafe fn filled<L: Lanes>(&mut self, from: *const u8) -> *mut u8 {
+        let to: *mut u8 = self.0.as_mut_ptr().cast();
+        // SAFETY: the caller's element, and the line has room for a step.
+        unsafe {
+            for i in 0..L::N {
+                std::ptr::copy_nonoverlapping(from, to.add(i * L::SIZE), L::SIZE);
+            }
+        }
+        to
+    }
+
     /// Where to put a whole block: straight to its place, or into the line.
     #[inline(always)]
     pub(crate) fn or<L: Lanes>(&mut self, place: Grid, columns: usize) -> *mut u8 {

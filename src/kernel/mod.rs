@@ -6,11 +6,13 @@
 //! - `unit` runs one of them: it walks chunks and groups of rows; `source` gathers what is not contiguous (`pack`);
 //! - `rows` is the inner loop, over one group of rows; `at_once` is the one for short rows and for few; `narrow` puts groups
 //!   side by side where rows are shorter than a line; `line` has what does not fill a line;
+//! - `along` makes grad_input where it runs along L;
 //! - `vector` is what these need from an instruction set, and `scalar`, `avx2`, `avx512` and `neon` provide it (`halves`: the
 //!   16-bit types of the last three); each loop is compiled once for every one of them, and `dispatch` picks the copy for
 //!   the CPU that `cpu` found;
 //! - `reference` is the operator in its plainest form.
 
+mod along;
 mod at_once;
 #[cfg(target_arch = "x86_64")]
 mod avx2;

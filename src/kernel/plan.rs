@@ -59,6 +59,8 @@ pub(crate) struct Plan {
     pub near: bool,
     /// How grad_output, input and grad_input lie.
     pub layouts: [Layout; 3],
+    /// Whether grad_input is made from grad_output where both lie, along L.
+    pub along: bool,
     /// Whether rows are so short that groups stand side by side.
     pub narrow: bool,
     /// Samples per item.
@@ -152,7 +154,6 @@ impl Plan {
         let size = problem.dtype.size();
         let chunks = sequence.div_ceil(CHUNK);
         let layouts = problem.layouts();
-        let direct = !layouts.iter().any(|layout| layout.is_gathered());
         let narrow = super::narrow::pays(sequence, hidden, size);
         let wants_streaming = match stores {
             Stores::Auto => problem.traffic() > super::cpu::last_level_cache() / 8,
@@ -160,7 +161,9 @@ impl Plan {
             Stores::Streaming => true,
         };
         // The scalar tier's blocks are shorter than a line, and it has no streamed stores either.
-        let streaming = wants_streaming && direct && !narrow && block * size >= LINE;
+        let along = layouts[0] == Layout::Turned && layouts[2] == Layout::Turned && !narrow && sequence > GROUP;
+        let runs = along || layouts[2] == Layout::Adjacent;
+        let streaming = wants_streaming && runs && !narrow && block * size >= LINE;
 
         let max_tile = match () {
             () if layouts.contains(&Layout::Turned) && sequence <= GROUP => source::TURNED_GROUP_WIDTH / size,
@@ -196,6 +199,7 @@ impl Plan {
             aligned: rows_aligned(&problem),
             near: problem.traffic() <= NEAR_BYTES,
             layouts,
+            along,
             narrow,
             batch_step,
             chunk_step,

@@ -10,6 +10,7 @@
 //!     round sums -> grad_scale, grad_shift                 (by `reduce` in the end, where L is split)
 //! ```
 
+use super::along::Along;
 use super::line::Line;
 use super::narrow::Tile;
 use super::pack::{self, Grid};
@@ -88,6 +89,7 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
             grad_input: arrays.rows,
             scale: arrays.scale,
             writes: match (plan.streaming, plan.aligned) {
+                _ if plan.along => Writes::Done,
                 (false, _) => Writes::Plain,
                 (true, true) => Writes::Streamed,
                 (true, false) => Writes::Buffered(arrays.rows),
@@ -132,11 +134,18 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
                 for start in (rows.0..rows.1).step_by(source.step) {
                     let count = source.step.min(rows.1 - start);
                     let tile = source.gather::<L, INPUT>(b, start, count);
+                    if plan.along {
+                        let [grad_output, grad_input] = [0, 2].map(|tensor| source.grid(tensor, b, start));
+                        let (rows, columns, streamed) = (count, end - first, plan.streaming);
+                        L::Set::along::<L>(&Along { grad_output, grad_input, scale, rows, columns, copies, streamed });
+                    }
                     for row in (0..count).step_by(GROUP) {
                         let fresh = start + row == first_row;
                         rows::group::<L, INPUT>(&group.of(tile, row, GROUP.min(count - row), fresh), blocks, walk);
                     }
-                    source.scatter::<L>(tile[2], b, start, count);
+                    if !plan.along {
+                        source.scatter::<L>(tile[2], b, start, count);
+                    }
                 }
                 if single {
                     // One chunk's sums are the sums.

@@ -1,5 +1,6 @@
 //! The vector trait: what the loops need from an instruction set, for one element type.
 
+use super::along::Along;
 use super::pack::Grid;
 use super::plan::Plan;
 use super::rows::{Blocks, Group, Walk};
@@ -48,6 +49,8 @@ pub(crate) trait Set: Copy {
         blocks: Blocks,
         walk: Walk,
     );
+    /// [`super::along::along`].
+    unsafe fn along<L: Lanes>(columns: &Along);
     /// [`super::pack::copy`].
     unsafe fn copy<L: Lanes>(from: Grid, to: Grid, rows: usize, columns: usize);
 }
@@ -87,6 +90,12 @@ macro_rules! loops {
         ) {
             // SAFETY: as the caller promises.
             unsafe { rows::pass::<L, INPUT, ROWS, FIRST, LAST>(group, row, blocks, walk) }
+        }
+        $(#[$features])?
+        #[inline(never)]
+        unsafe fn along<L: Lanes>(columns: &Along) {
+            // SAFETY: as the caller promises.
+            unsafe { along::along::<L>(columns) }
         }
         $(#[$features])?
         #[inline(never)]
