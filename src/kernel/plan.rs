@@ -1,6 +1,6 @@
 //! From shapes, strides and threads to loops: how a problem is cut into units that can run in any order.
 
-use super::source;
+use super::source::{self, Turned};
 use super::vector::LINE;
 use super::{ModulateBackward, View2, View3};
 
@@ -160,14 +160,19 @@ impl Plan {
             Stores::Plain => false,
             Stores::Streaming => true,
         };
+        let rows_adjacent = [problem.grad_output, problem.grad_input].iter().all(|view| view.stride[1] == 1);
+        let along = rows_adjacent && layouts[0] == Layout::Turned && layouts[2] == Layout::Turned;
+        let along = along && !narrow && sequence > GROUP;
+        let gathered = layouts.iter().any(|layout| layout.is_gathered());
+        let aligned = rows_aligned(&problem);
+        // Rows that begin anywhere go by way of a buffer, which stands where gathered tiles do.
+        let streams = along || layouts[2] == Layout::Adjacent && (aligned || !gathered);
         // The scalar tier's blocks are shorter than a line, and it has no streamed stores either.
-        let along = layouts[0] == Layout::Turned && layouts[2] == Layout::Turned && !narrow && sequence > GROUP;
-        let runs = along || layouts[2] == Layout::Adjacent;
-        let streaming = wants_streaming && runs && !narrow && block * size >= LINE;
+        let streaming = wants_streaming && streams && !narrow && block * size >= LINE;
 
         let max_tile = match () {
             () if layouts.contains(&Layout::Turned) && sequence <= GROUP => source::TURNED_GROUP_WIDTH / size,
-            () if layouts.contains(&Layout::Turned) => source::TURNED_WIDTH / size,
+            () if layouts.contains(&Layout::Turned) => Turned::of(layouts).width / size,
             () if layouts.contains(&Layout::Stepped) => source::STEPPED_TILE,
             () => MAX_TILE,
         };
@@ -196,7 +201,7 @@ impl Plan {
         Self {
             problem,
             streaming,
-            aligned: rows_aligned(&problem),
+            aligned,
             near: problem.traffic() <= NEAR_BYTES,
             layouts,
             along,

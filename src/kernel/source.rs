@@ -3,27 +3,43 @@
 //! - A view whose columns are adjacent is used where it is.
 //! - One that has the same value all over a sample (an expanded gradient of a sum, say) becomes one row of that value.
 //! - Of any other, some rows at a time are gathered into a tile with adjacent columns. Where a view runs along L, a tile is
-//!   four lines of L of each of few columns; where its columns are merely apart, it is a group of rows of many.
+//!   some lines of L of each of few columns; where its columns are merely apart, it is a group of rows of many.
 
 use super::View3;
 use super::pack::{self, Grid};
 use super::plan::{CHUNK, GROUP, Layout, Plan};
 use super::vector::{LINE, Lanes, Set};
 
-/// Bytes of L of each column of a tile of a view that runs along L...
-const TURNED_BYTES: usize = 256;
-/// ... and bytes of a row of it: two of the three tiles fit into the nearest cache. Other shapes of the same size and smaller
-/// ones, from 64 bytes by 512 to 512 by 128, took up to twice as long: columns are often a power of two apart and compete for
-/// the same sets of the caches. Nor do stores past the caches pay, since each completes half a line.
-pub(crate) const TURNED_WIDTH: usize = 256;
+/// How much of a view that runs along L a tile takes, so that two tiles fit into the nearest cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Turned {
+    /// Bytes of L of each column.
+    along: usize,
+    /// Bytes of a row.
+    pub(crate) width: usize,
+}
+
+impl Turned {
+    /// Where all tensors run along L: long pieces of few columns, since columns are often a power of two apart and compete for
+    /// the same sets of the caches. 256 bytes by 256 took up to 1.4 times as long, 128 by 512 twice.
+    const ALL: Self = Self { along: 512, width: 128 };
+    /// Where some tensor has adjacent columns, whose rows are read in pieces of this width: 128 bytes took 1.4 times as long.
+    const SOME: Self = Self { along: 256, width: 256 };
+
+    pub(crate) fn of(layouts: [Layout; 3]) -> Self {
+        if layouts == [Layout::Turned; 3] { Self::ALL } else { Self::SOME }
+    }
+}
+
 /// The same where there is only one group of rows.
 pub(crate) const TURNED_GROUP_WIDTH: usize = 2048;
 /// Columns of a tile of a view whose columns are apart: long runs of it are what the prefetchers follow.
 pub(crate) const STEPPED_TILE: usize = 1024;
 /// Bytes of the largest tile, whose rows are a line longer than a page so as to fall into different sets of the cache.
 pub(crate) const TILE_BYTES: usize = GROUP * (STEPPED_TILE * 4 + LINE);
-const _: () =
-    assert!(TURNED_WIDTH * TURNED_BYTES / 2 <= TILE_BYTES && GROUP * (TURNED_GROUP_WIDTH + LINE) <= TILE_BYTES);
+const _: () = assert!(Turned::ALL.width * Turned::ALL.along / 2 <= TILE_BYTES);
+const _: () = assert!(Turned::SOME.width * Turned::SOME.along / 2 <= TILE_BYTES);
+const _: () = assert!(GROUP * (TURNED_GROUP_WIDTH + LINE) <= TILE_BYTES);
 
 /// The three large tensors' part of one tile of columns.
 pub(crate) struct Source {
@@ -60,6 +76,7 @@ impl Source {
         let tiles = [g, x, if layouts[0].is_gathered() { g } else { o }];
         let columns = end - first;
         let stepped = layouts.contains(&Layout::Stepped);
+        let turned = Turned::of(layouts);
         let gathered = stepped || layouts.contains(&Layout::Turned);
         Self {
             views,
@@ -69,11 +86,11 @@ impl Source {
             columns,
             tiles,
             uniform,
-            pitch: (columns * L::SIZE).next_multiple_of(LINE) + if columns * L::SIZE > TURNED_WIDTH { LINE } else { 0 },
+            pitch: (columns * L::SIZE).next_multiple_of(LINE) + if columns * L::SIZE > turned.width { LINE } else { 0 },
             gathered,
             step: match (stepped, gathered) {
                 (true, _) => GROUP,
-                (false, true) => TURNED_BYTES / L::SIZE,
+                (false, true) => turned.along / L::SIZE,
                 (false, false) => CHUNK,
             },
         }
