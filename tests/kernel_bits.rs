@@ -43,6 +43,28 @@ fn widths_around_steps_blocks_and_tiles() {
     }
 }
 
+/// What is larger than the nearest caches is walked in other ways: rows that lie apart in a page all at once, others by passes.
+#[test]
+fn more_than_the_nearest_caches_hold() {
+    let plain = [Layout::Contiguous; 3];
+    for dtype in TYPES {
+        let wide = 16_000 / dtype.size();
+        for (dims, layouts) in [
+            ([2, 121, 1152], plain),
+            ([1, 243, 1133], plain),
+            ([1, 243, 1133], [Layout::RowPitch(19); 3]),
+            ([2, 93, 1024], plain),
+            ([1, 1021, 160], [Layout::Contiguous, Layout::RowPitch(16), Layout::RowPitch(32)]),
+            ([3, 61, 1152], [Layout::ExpandedAll, Layout::Contiguous, Layout::Contiguous]),
+            ([1, 29, wide], plain),
+            ([1, 27, wide + 200], plain),
+            ([700, 5, 160], plain),
+        ] {
+            check_all_ways(&Case { layouts, seed: dims[2] as u64, ..Case::plain(dtype, dims) });
+        }
+    }
+}
+
 #[test]
 fn batches() {
     for dtype in TYPES {

@@ -2,8 +2,9 @@
 
 use super::line::{Buffers, Line};
 use super::pack::Grid;
-use super::rows::{AHEAD, Blocks, Group, Writes, accumulate};
+use super::rows::{Blocks, Group, Writes, accumulate};
 use super::vector::{Lanes, MAX_STEPS};
+use super::walk::Walk;
 
 /// A group over all blocks, with its sums in registers.
 ///
@@ -11,11 +12,11 @@ use super::vector::{Lanes, MAX_STEPS};
 ///
 /// As for [`super::rows::group`].
 #[inline(always)]
-pub(crate) unsafe fn at_once<L: Lanes, const INPUT: bool>(group: &Group, blocks: Blocks) {
+pub(crate) unsafe fn at_once<L: Lanes, const INPUT: bool, const FAR: bool>(group: &Group, blocks: Blocks, walk: Walk) {
     // SAFETY: blocks and rows as the caller promises.
     unsafe {
         for index in 0..blocks.full {
-            let sums = block_at_once::<L, INPUT>(group, index);
+            let sums = block_at_once::<L, INPUT, FAR>(group, index, walk);
             accumulate_block::<L, INPUT>(group, index, sums);
         }
         if blocks.tail > 0 {
@@ -45,10 +46,14 @@ unsafe fn accumulate_block<L: Lanes, const INPUT: bool>(group: &Group, index: us
 ///
 /// As for [`super::rows::group`].
 #[inline(always)]
-unsafe fn block_at_once<L: Lanes, const INPUT: bool>(group: &Group, index: usize) -> [[L::Sums; MAX_STEPS]; 2] {
+unsafe fn block_at_once<L: Lanes, const INPUT: bool, const FAR: bool>(
+    group: &Group,
+    index: usize,
+    walk: Walk,
+) -> [[L::Sums; MAX_STEPS]; 2] {
     let bytes = index * L::BLOCK * L::SIZE;
     // SAFETY: the caller's block.
-    unsafe { full_block_at_once::<L, INPUT>(group, bytes, group.scale.add(bytes)) }
+    unsafe { full_block_at_once::<L, INPUT, FAR>(group, bytes, group.scale.add(bytes), walk) }
 }
 
 /// The same for the columns behind the full blocks.
@@ -66,7 +71,7 @@ unsafe fn tail_at_once<L: Lanes, const INPUT: bool>(group: &Group, blocks: Block
         let inner = buffers.gather::<L, INPUT>(grids, group.rows, column, blocks.tail);
         let [grad_output, input, grad_input] = inner;
         let inner = Group { grad_output, input, grad_input, writes: group.writes.to_buffers(), ..*group };
-        let sums = full_block_at_once::<L, INPUT>(&inner, 0, group.scale.add(column * L::SIZE));
+        let sums = full_block_at_once::<L, INPUT, false>(&inner, 0, group.scale.add(column * L::SIZE), Walk::GATHERED);
         if group.writes != Writes::Done {
             Buffers::scatter::<L>(grad_input, group.grad_input, group.rows, column, blocks.tail);
         }
@@ -75,10 +80,11 @@ unsafe fn tail_at_once<L: Lanes, const INPUT: bool>(group: &Group, blocks: Block
 }
 
 #[inline(always)]
-unsafe fn full_block_at_once<L: Lanes, const INPUT: bool>(
+unsafe fn full_block_at_once<L: Lanes, const INPUT: bool, const FAR: bool>(
     group: &Group,
     offset: usize,
     scale: *const u8,
+    walk: Walk,
 ) -> [[L::Sums; MAX_STEPS]; 2] {
     let step = L::N * L::SIZE;
     let streams = group.writes == Writes::Streamed;
@@ -94,14 +100,13 @@ unsafe fn full_block_at_once<L: Lanes, const INPUT: bool>(
         let mut g_row = group.grad_output.base.wrapping_add(offset);
         let mut x_row = group.input.base.wrapping_add(offset);
         let mut o_row = group.grad_input.base.wrapping_add(offset);
-        // The group's rows follow each other: its lines are asked for in their order.
-        let mut g_ahead = group.grad_output.base.wrapping_add(AHEAD + offset * group.rows);
-        let mut x_ahead = group.input.base.wrapping_add(AHEAD + offset * group.rows);
+        let [mut g_lines, mut x_lines] =
+            [group.grad_output, group.input].map(|tensor| walk.lines::<L, FAR>(tensor, group.rows, offset));
         // This stays a loop: unrolled, the compiler hoists all rows' loads and runs out of registers.
         for _ in 0..group.rows {
-            L::prefetch(g_ahead);
+            g_lines.ask::<L, FAR>();
             if INPUT {
-                L::prefetch(x_ahead);
+                x_lines.ask::<L, FAR>();
             }
             for u in 0..L::STEPS {
                 let g = L::load(g_row.add(u * step));
@@ -116,8 +121,6 @@ unsafe fn full_block_at_once<L: Lanes, const INPUT: bool>(
             if group.copies && !done {
                 L::copy_block(g_row, o_row, streams);
             }
-            g_ahead = g_ahead.wrapping_add(L::BLOCK * L::SIZE);
-            x_ahead = x_ahead.wrapping_add(L::BLOCK * L::SIZE);
             g_row = g_row.wrapping_add(group.grad_output.row);
             x_row = x_row.wrapping_add(group.input.row);
             o_row = o_row.wrapping_add(group.grad_input.row);
@@ -132,9 +135,10 @@ unsafe fn full_block_at_once<L: Lanes, const INPUT: bool>(
 ///
 /// As for [`super::rows::group`]; the rows have the blocks' columns.
 #[inline(always)]
-pub(crate) unsafe fn only_group<L: Lanes, const INPUT: bool>(
+pub(crate) unsafe fn only_group<L: Lanes, const INPUT: bool, const FAR: bool>(
     group: &Group,
     blocks: Blocks,
+    walk: Walk,
     gradients: [Option<Grid>; 2],
 ) {
     // SAFETY: the caller's group and rows.
@@ -144,7 +148,7 @@ pub(crate) unsafe fn only_group<L: Lanes, const INPUT: bool>(
             return only_row::<L, INPUT>(group, blocks.full, gradients.map(|row| row.map(|row| row.base)));
         }
         for index in 0..blocks.full {
-            let sums = block_at_once::<L, INPUT>(group, index);
+            let sums = block_at_once::<L, INPUT, FAR>(group, index, walk);
             round_block::<L>(sums, gradients, index * L::BLOCK, L::BLOCK);
         }
         if blocks.tail > 0 {

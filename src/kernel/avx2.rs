@@ -8,10 +8,11 @@ use super::at_once;
 use super::halves::{even_first, in_order, sixteen_bit};
 use super::pack::{self, Grid};
 use super::plan::Plan;
-use super::rows::{self, Blocks, Group, Walk};
+use super::rows::{self, Blocks, Group};
 use super::scratch::Scratch;
 use super::unit;
 use super::vector::{LINE, Lanes, Set, loops};
+use super::walk::Walk;
 
 /// FLOAT: 8 columns; sums in two registers of four `f64`.
 #[derive(Clone, Copy)]
@@ -43,6 +44,11 @@ impl Set for Avx2 {
     unsafe fn prefetch(address: *const u8) {
         // SAFETY: a prefetch reads nothing that the program can see, wherever it points.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
+    }
+    #[inline(always)]
+    unsafe fn prefetch_far(address: *const u8) {
+        // SAFETY: a prefetch reads nothing that the program can see, wherever it points.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(address.cast()) }
     }
     #[inline(always)]
     unsafe fn copy_line(from: *const u8, to: *mut u8, streamed: bool) {

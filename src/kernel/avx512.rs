@@ -12,10 +12,11 @@ use super::avx2::{Avx2, transpose_block16};
 use super::halves::{even_first, in_order, sixteen_bit};
 use super::pack::{self, Grid};
 use super::plan::Plan;
-use super::rows::{self, Blocks, Group, Walk};
+use super::rows::{self, Blocks, Group};
 use super::scratch::Scratch;
 use super::unit;
 use super::vector::{LINE, Lanes, Set, loops};
+use super::walk::Walk;
 
 /// FLOAT: 16 columns; sums in two registers of eight `f64`.
 #[derive(Clone, Copy)]
@@ -47,6 +48,11 @@ impl Set for Avx512 {
     unsafe fn prefetch(address: *const u8) {
         // SAFETY: any address will do.
         unsafe { Avx2::prefetch(address) }
+    }
+    #[inline(always)]
+    unsafe fn prefetch_far(address: *const u8) {
+        // SAFETY: any address will do.
+        unsafe { Avx2::prefetch_far(address) }
     }
     #[inline(always)]
     unsafe fn copy_line(from: *const u8, to: *mut u8, streamed: bool) {
@@ -256,7 +262,7 @@ unsafe fn bf16_products(values: [__m512; 2]) -> __m512i {
     // SAFETY: the tier has AVX-512 F and BW.
     unsafe {
         let [even, odd] = values;
-        _mm512_mask_blend_epi16(0xaaaa_aaaa, _mm512_srli_epi32::<16>(bf16_bits(even)), bf16_bits(odd))
+        upper_halves(bf16_bits(even), bf16_bits(odd))
     }
 }
 
@@ -272,7 +278,18 @@ unsafe fn bf16_pairs(values: [__m512; 2]) -> __m512i {
         if _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(even, odd) != 0 {
             rounded = [keep_nan(even, rounded[0]), keep_nan(odd, rounded[1])];
         }
-        _mm512_mask_blend_epi16(0xaaaa_aaaa, _mm512_srli_epi32::<16>(rounded[0]), rounded[1])
+        upper_halves(rounded[0], rounded[1])
+    }
+}
+
+/// The upper halves of both, in turns.
+#[inline(always)]
+unsafe fn upper_halves(even: __m512i, odd: __m512i) -> __m512i {
+    // SAFETY: the tier has AVX-512 F.
+    unsafe {
+        let upper = _mm512_set1_epi32(0xffff_0000_u32 as i32);
+        // upper ? odd : even
+        _mm512_ternarylogic_epi32::<0xca>(upper, odd, _mm512_srli_epi32::<16>(even))
     }
 }
 
@@ -282,8 +299,10 @@ unsafe fn bf16_bits(values: __m512) -> __m512i {
     // SAFETY: the tier has AVX-512 F.
     unsafe {
         let bits = _mm512_castps_si512(values);
-        let odd = _mm512_and_si512(_mm512_srli_epi32::<16>(bits), _mm512_set1_epi32(1));
-        _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), odd)
+        // Half a unit in the last place, and for ties to even a little less where the last bit is 0.
+        let odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x1_0000));
+        let down = _mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff));
+        _mm512_mask_add_epi32(down, odd, bits, _mm512_set1_epi32(0x8000))
     }
 }
 

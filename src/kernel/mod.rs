@@ -4,8 +4,9 @@
 //!
 //! - `plan` cuts a problem into units that can run in any order;
 //! - `unit` runs one of them: it walks chunks and groups of rows; `source` gathers what is not contiguous (`pack`);
-//! - `rows` is the inner loop, over one group of rows; `at_once` is the one for short rows and for few; `narrow` puts groups
-//!   side by side where rows are shorter than a line; `line` has what does not fill a line;
+//! - `walk` says how a group's rows are taken, and which lines are asked for ahead; `rows` is the inner loop by passes of two,
+//!   `at_once` the one over all rows of a group; `narrow` puts groups side by side where rows are shorter than a line; `line`
+//!   has what does not fill a line;
 //! - `along` makes grad_input where it runs along L;
 //! - `vector` is what these need from an instruction set, and `scalar`, `avx2`, `avx512` and `neon` provide it (`halves`: the
 //!   16-bit types of the last three); each loop is compiled once for every one of them, and `dispatch` picks the copy for
@@ -37,6 +38,7 @@ mod scratch;
 mod source;
 mod unit;
 mod vector;
+mod walk;
 
 pub use cpu::{Tier, active_tier, available_tiers, thread_limit};
 pub use plan::Stores;

@@ -18,6 +18,7 @@ use super::pack::Grid;
 use super::plan::GROUP;
 use super::rows::{Blocks, Group, Writes};
 use super::vector::{LINE, Lanes, Set};
+use super::walk::Walk;
 
 /// Columns of a tile: its three tensors fit into the nearest cache.
 const COLUMNS: usize = 448;
@@ -112,7 +113,7 @@ impl Tile {
                     accumulators: self.sums,
                     fresh: true,
                 };
-                L::Set::at_once::<L, INPUT>(&group, blocks);
+                L::Set::at_once::<L, INPUT, false>(&group, blocks, Walk::GATHERED);
                 if INPUT {
                     self.fold::<L>(self.sums[0], groups, chunk_sums[0]);
                 }

@@ -13,10 +13,11 @@ use super::at_once;
 use super::halves::{in_order, sixteen_bit};
 use super::pack::{self, Grid};
 use super::plan::Plan;
-use super::rows::{self, Blocks, Group, Walk};
+use super::rows::{self, Blocks, Group};
 use super::scratch::Scratch;
 use super::unit;
 use super::vector::{LINE, Lanes, Set, loops};
+use super::walk::Walk;
 
 /// FLOAT: 4 columns; sums in two registers of two `f64`.
 #[derive(Clone, Copy)]
@@ -39,6 +40,11 @@ impl Set for Neon {
     unsafe fn prefetch(address: *const u8) {
         // SAFETY: a prefetch reads nothing that the program can see, wherever it points.
         unsafe { asm!("prfm pldl1keep, [{}]", in(reg) address, options(nostack, preserves_flags, readonly)) }
+    }
+    #[inline(always)]
+    unsafe fn prefetch_far(address: *const u8) {
+        // SAFETY: a prefetch reads nothing that the program can see, wherever it points.
+        unsafe { asm!("prfm pldl2keep, [{}]", in(reg) address, options(nostack, preserves_flags, readonly)) }
     }
 }
 

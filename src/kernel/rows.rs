@@ -1,12 +1,13 @@
 //! The inner loops: one group of up to 8 rows, all columns of a tile.
 //!
-//! Where rows are wide, a pass takes one row or two at a time over all columns, and the group's sums wait in memory for the
-//! next pass:
+//! Where a group's rows lie apart in the nearest cache, all 8 are taken at once and the group's sums never leave the registers
+//! (`at_once`). Otherwise a pass takes two rows at a time over all columns, and the group's sums wait in memory for the next
+//! pass:
 //!
 //! ```text
-//! for each pass of 1 or 2 rows:
+//! for each pass of 2 rows:
 //!     for each block of columns (a cache line of each row):
-//!         ask for the lines that the walk reaches 2 KiB later
+//!         ask for the lines that the walk reaches later           (walk.rs)
 //!         group sums = nothing (first pass), or as the last pass left them
 //!         for each row of the pass:
 //!             group sums += grad_output * input, += grad_output
@@ -14,19 +15,12 @@
 //!         keep the group sums; after the last pass: accumulators += group sums               f64
 //! ```
 //!
-//! Where a group's rows fit into a page together, all 8 are taken at once and the group's sums never leave the registers.
+//! Why so, measured as time per call against a triad over the same bytes:
 //!
-//! Why so, measured on Zen 3 (32 KiB of L1, 512 KiB of L2) as time per call against a triad over the same bytes:
-//!
-//! - Eight rows at a time are 16 streams to read and 8 to write. The hardware's prefetchers follow fewer, and rows a multiple
-//!   of 4 KiB apart compete for the 8 ways of one set of L1. FLOAT rows of 3072 took 1.9 with one thread, and 1.35 by
-//!   passes of two; rows of 256, 2.2 and 1.25.
-//! - Two rows at a time halve the traffic of the group sums, but lose to one where rows are shorter than a page: rows of 256
-//!   took 1.25 by ones and 1.9 by twos.
+//! - Rows a multiple of 1 KiB apart compete for the same 8 ways of a few sets of the nearest cache, and eight of them at a
+//!   time are 16 streams to read: FLOAT rows of 3072 took 1.8 so, and 1.15 by passes of two.
 //! - All rows of a pass are read before any is written. A load that has the low 12 address bits of a store just before it
 //!   waits for that store as if it were the same address, and rows of 3072 FLOAT are such: 1.5 instead of 1.35.
-//! - Prefetching 2 KiB ahead in the order of the walk, rows' ends included, gains 3 to 15 % over the hardware alone; 512 bytes
-//!   or 4 KiB gain less. Into L2 only is no better than into L1.
 //! - Tiles narrower than a row cost more than accumulators in L2: rows of 3072 as two tiles of 1536 took 1.6.
 //! - The sums of grad_output are made even where nobody wants grad_shift, and whether stores stream is asked for each block:
 //!   both cost less than what other copies of this code would in size and compile time.
@@ -37,11 +31,7 @@ use super::line::{Buffers, stream_row};
 use super::pack::Grid;
 use super::plan::GROUP;
 use super::vector::{Lanes, MAX_STEPS, Set};
-
-/// How far ahead of the walk lines are asked for, in bytes of each tensor.
-pub(crate) const AHEAD: usize = 2048;
-/// Bytes of a page: what lies within one is a single stream to the prefetchers.
-const PAGE: usize = 4096;
+use super::walk::Walk;
 
 /// What one pass over a group of rows reads and writes.
 #[derive(Clone, Copy)]
@@ -121,35 +111,6 @@ impl Blocks {
     }
 }
 
-/// How many rows a pass takes, and where the walk is `AHEAD` bytes later.
-#[derive(Clone, Copy)]
-pub(crate) struct Walk {
-    /// 1, 2, or all 8.
-    rows: usize,
-    /// Passes that lie in between.
-    passes: usize,
-    /// Blocks of a row before its end.
-    blocks: usize,
-}
-
-impl Walk {
-    /// The walk for rows of some full blocks, which begin `pitch` bytes apart (the most of all tensors).
-    /// `near`: all of it is in the nearest caches.
-    pub(crate) fn new<L: Lanes>(blocks: Blocks, pitch: usize, near: bool) -> Self {
-        let line = L::BLOCK * L::SIZE;
-        let width = blocks.full * line;
-        let all = pitch * GROUP <= if near { 2 * PAGE } else { PAGE / 2 };
-        let rows = match () {
-            () if all && (L::HOLDS_GROUP || blocks.full <= 2) => GROUP,
-            () if near || all || width >= PAGE => 2,
-            () => 1,
-        };
-        let ahead = AHEAD / rows / line;
-        let row = blocks.full.max(1);
-        Self { rows, passes: ahead / row, blocks: ahead % row }
-    }
-}
-
 /// One group of rows over all blocks of a tile.
 ///
 /// # Safety
@@ -159,12 +120,16 @@ impl Walk {
 pub(crate) unsafe fn group<L: Lanes, const INPUT: bool>(group: &Group, blocks: Blocks, walk: Walk) {
     // SAFETY: blocks and rows as the caller promises.
     unsafe {
-        if walk.rows == GROUP && group.rows == GROUP && !matches!(group.writes, Writes::Buffered(_)) {
-            return L::Set::at_once::<L, INPUT>(group, blocks);
+        if walk.takes_all() && group.rows == GROUP && !matches!(group.writes, Writes::Buffered(_)) {
+            return if walk.near {
+                L::Set::at_once::<L, INPUT, false>(group, blocks, walk)
+            } else {
+                L::Set::at_once::<L, INPUT, true>(group, blocks, walk)
+            };
         }
         let mut row = 0;
         while row < group.rows {
-            let two = walk.rows > 1 && row + 2 <= group.rows;
+            let two = row + 2 <= group.rows;
             let end = row + 1 + usize::from(two);
             match (two, row == 0, end == group.rows) {
                 (false, false, false) => L::Set::pass::<L, INPUT, 1, false, false>(group, row, blocks, walk),
@@ -199,20 +164,15 @@ pub(crate) unsafe fn pass<L: Lanes, const INPUT: bool, const ROWS: usize, const 
     walk: Walk,
 ) {
     let line = L::BLOCK * L::SIZE;
-    let turn = blocks.full.saturating_sub(walk.blocks);
     let grad_input = if let Writes::Buffered(buffer) = group.writes { buffer } else { group.grad_input.below(row) };
     let grids = [group.grad_output.below(row), group.input.below(row), grad_input];
-    // How far ahead of a block the walk's later line is, before and after the rows' end comes in between.
-    let ahead = |grid: Grid, turned: bool| {
-        let rows = (walk.passes + usize::from(turned)) * ROWS;
-        (rows * grid.row + walk.blocks * line).wrapping_sub(if turned { blocks.full * line } else { 0 })
-    };
     // SAFETY: blocks and rows as the caller promises.
     unsafe {
-        for (turned, range) in [(false, 0..turn), (true, turn..blocks.full)] {
-            let ahead = [ahead(grids[0], turned), ahead(grids[1], turned)];
+        let [first, second] = walk.turns(blocks.full);
+        for range in [0..first, first..second, second..blocks.full] {
+            let ahead = [grids[0], grids[1]].map(|grid| walk.steps::<L>(grid, ROWS, blocks.full, range.start));
             for index in range {
-                block::<L, INPUT, ROWS, FIRST, LAST>(group, grids, index * line, index, ahead);
+                block::<L, INPUT, ROWS, FIRST, LAST>(group, grids, index * line, index, walk, ahead);
             }
         }
         if blocks.tail > 0 {
@@ -221,7 +181,7 @@ pub(crate) unsafe fn pass<L: Lanes, const INPUT: bool, const ROWS: usize, const 
             let inner = buffers.gather::<L, INPUT>(grids, ROWS, column, blocks.tail);
             // The block's own columns are at the start of the buffers.
             let plain = Group { writes: group.writes.to_buffers(), ..*group };
-            block::<L, INPUT, ROWS, FIRST, LAST>(&plain, inner, 0, blocks.full, [0; 2]);
+            block::<L, INPUT, ROWS, FIRST, LAST>(&plain, inner, 0, blocks.full, walk, [[0; 2]; 2]);
             if group.writes != Writes::Done {
                 Buffers::scatter::<L>(inner[2], grids[2], ROWS, column, blocks.tail);
             }
@@ -237,7 +197,8 @@ unsafe fn block<L: Lanes, const INPUT: bool, const ROWS: usize, const FIRST: boo
     [grad_output, input, grad_input]: [Grid; 3],
     offset: usize,
     index: usize,
-    ahead: [usize; 2],
+    walk: Walk,
+    ahead: [[usize; 2]; 2],
 ) {
     let step = L::N * L::SIZE;
     let at = |grid: Grid, row: usize| grid.base.wrapping_add(row * grid.row + offset);
@@ -245,9 +206,9 @@ unsafe fn block<L: Lanes, const INPUT: bool, const ROWS: usize, const FIRST: boo
     // SAFETY: the caller's block, and the accumulators and the scale are as long.
     unsafe {
         for row in 0..ROWS {
-            L::prefetch(at(grad_output, row).wrapping_add(ahead[0]));
+            walk.ask::<L>(at(grad_output, row), ahead[0]);
             if INPUT {
-                L::prefetch(at(input, row).wrapping_add(ahead[1]));
+                walk.ask::<L>(at(input, row), ahead[1]);
             }
         }
         for u in 0..L::STEPS {

@@ -5,10 +5,11 @@ use super::at_once;
 use super::element;
 use super::pack::{self, Grid};
 use super::plan::Plan;
-use super::rows::{self, Blocks, Group, Walk};
+use super::rows::{self, Blocks, Group};
 use super::scratch::Scratch;
 use super::unit;
 use super::vector::{Lanes, Set, loops};
+use super::walk::Walk;
 
 /// FLOAT, one column.
 #[derive(Clone, Copy)]

@@ -96,10 +96,14 @@ impl Source {
         }
     }
 
-    /// Bytes from row to row, the most of all tensors that are used where they are.
-    pub(crate) fn widest_pitch(&self) -> usize {
-        let used = self.views.iter().zip(self.layouts).filter(|(_, layout)| *layout == Layout::Adjacent);
-        used.map(|(view, _)| view.stride[1] * self.size).max().unwrap_or(self.pitch)
+    /// Bytes from row to row in each tensor, or in its tile. One that is the same all over has no rows.
+    #[inline(always)]
+    pub(crate) fn pitches(&self) -> impl Iterator<Item = usize> + Clone {
+        self.views.iter().zip(self.layouts).filter_map(|(view, layout)| match layout {
+            Layout::Adjacent => Some(view.stride[1] * self.size),
+            Layout::Uniform => None,
+            Layout::Turned | Layout::Stepped => Some(self.pitch),
+        })
     }
 
     /// The view from a row of a sample and the tile's first column on.

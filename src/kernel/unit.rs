@@ -15,10 +15,11 @@ use super::line::Line;
 use super::narrow::Tile;
 use super::pack::{self, Grid};
 use super::plan::{CHUNK, GROUP, Layout, MAX_TILE, Plan};
-use super::rows::{self, Blocks, Group, Walk, Writes};
+use super::rows::{self, Blocks, Group, Writes};
 use super::scratch::Scratch;
 use super::source::{self, Source};
 use super::vector::{Lanes, Set};
+use super::walk::Walk;
 use super::{ModulateBackward, View2};
 
 /// Columns that a tile's arrays have room for: the largest tile in whole blocks. Not a multiple of a page of sums: arrays
@@ -81,7 +82,8 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
     // SAFETY: all indices come from the plan's dims; the arrays have room for a tile.
     unsafe {
         let source = Source::new::<L>(plan, arrays.tiles, arrays.uniform, (first, end));
-        let walk = Walk::new::<L>(blocks, source.widest_pitch(), plan.near || source.gathered);
+        let walk =
+            Walk::new::<L>(problem.dims[1].min(GROUP), blocks.full, source.pitches(), plan.near || source.gathered);
         let group = Group {
             rows: GROUP,
             grad_output: arrays.rows,
@@ -113,7 +115,12 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
             if single && problem.dims[1] <= GROUP {
                 let tile = source.gather::<L, INPUT>(b, 0, problem.dims[1]);
                 let group = group.of(tile, 0, problem.dims[1], true);
-                L::Set::only_group::<L, INPUT>(&group, blocks, gradient_rows::<L>(problem, b, first));
+                let gradients = gradient_rows::<L>(problem, b, first);
+                if walk.near {
+                    L::Set::only_group::<L, INPUT, false>(&group, blocks, walk, gradients);
+                } else {
+                    L::Set::only_group::<L, INPUT, true>(&group, blocks, walk, gradients);
+                }
                 source.scatter::<L>(tile[2], b, 0, problem.dims[1]);
                 continue;
             }

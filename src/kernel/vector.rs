@@ -3,8 +3,9 @@
 use super::along::Along;
 use super::pack::Grid;
 use super::plan::Plan;
-use super::rows::{Blocks, Group, Walk};
+use super::rows::{Blocks, Group};
 use super::scratch::Scratch;
+use super::walk::Walk;
 
 /// The most steps that a block may have.
 pub(crate) const MAX_STEPS: usize = 4;
@@ -21,6 +22,9 @@ pub(crate) trait Set: Copy {
     /// See [`Lanes::prefetch`].
     #[inline(always)]
     unsafe fn prefetch(_address: *const u8) {}
+    /// See [`Lanes::prefetch_far`].
+    #[inline(always)]
+    unsafe fn prefetch_far(_address: *const u8) {}
     /// See [`Lanes::copy_block`].
     #[inline(always)]
     unsafe fn copy_line(from: *const u8, to: *mut u8, _streamed: bool) {
@@ -39,9 +43,14 @@ pub(crate) trait Set: Copy {
     /// [`super::unit::reduce`].
     unsafe fn reduce<L: Lanes>(plan: &Plan, scratch: &mut Scratch);
     /// [`super::at_once::only_group`].
-    unsafe fn only_group<L: Lanes, const INPUT: bool>(group: &Group, blocks: Blocks, gradients: [Option<Grid>; 2]);
+    unsafe fn only_group<L: Lanes, const INPUT: bool, const FAR: bool>(
+        group: &Group,
+        blocks: Blocks,
+        walk: Walk,
+        gradients: [Option<Grid>; 2],
+    );
     /// [`super::at_once::at_once`].
-    unsafe fn at_once<L: Lanes, const INPUT: bool>(group: &Group, blocks: Blocks);
+    unsafe fn at_once<L: Lanes, const INPUT: bool, const FAR: bool>(group: &Group, blocks: Blocks, walk: Walk);
     /// [`super::rows::pass`].
     unsafe fn pass<L: Lanes, const INPUT: bool, const ROWS: usize, const FIRST: bool, const LAST: bool>(
         group: &Group,
@@ -70,15 +79,15 @@ macro_rules! loops {
         }
         $(#[$features])?
         #[inline(never)]
-        unsafe fn only_group<L: Lanes, const INPUT: bool>(group: &Group, blocks: Blocks, gradients: [Option<Grid>; 2]) {
+        unsafe fn only_group<L: Lanes, const INPUT: bool, const FAR: bool>(group: &Group, blocks: Blocks, walk: Walk, gradients: [Option<Grid>; 2]) {
             // SAFETY: as the caller promises.
-            unsafe { at_once::only_group::<L, INPUT>(group, blocks, gradients) }
+            unsafe { at_once::only_group::<L, INPUT, FAR>(group, blocks, walk, gradients) }
         }
         $(#[$features])?
         #[inline(never)]
-        unsafe fn at_once<L: Lanes, const INPUT: bool>(group: &Group, blocks: Blocks) {
+        unsafe fn at_once<L: Lanes, const INPUT: bool, const FAR: bool>(group: &Group, blocks: Blocks, walk: Walk) {
             // SAFETY: as the caller promises.
-            unsafe { at_once::at_once::<L, INPUT>(group, blocks) }
+            unsafe { at_once::at_once::<L, INPUT, FAR>(group, blocks, walk) }
         }
         $(#[$features])?
         #[inline(never)]
@@ -173,6 +182,12 @@ pub(crate) trait Lanes: Copy {
     unsafe fn prefetch(address: *const u8) {
         // SAFETY: any address will do.
         unsafe { Self::Set::prefetch(address) }
+    }
+    /// Brings a line into the second-nearest cache.
+    #[inline(always)]
+    unsafe fn prefetch_far(address: *const u8) {
+        // SAFETY: any address will do.
+        unsafe { Self::Set::prefetch_far(address) }
     }
     /// Copies a block's row; past the caches if told, and then `to` is aligned to a line. Both may be the same row.
     #[inline(always)]
