@@ -74,7 +74,13 @@ impl Tile {
             unsafe {
                 let from = Grid { base: scale, row: 0, column: L::SIZE };
                 let to = self.scale.add(group * self.group_step * L::SIZE);
-                L::Set::copy::<L>(from, Grid { base: to, row: 0, column: self.column_step * L::SIZE }, 1, self.hidden);
+                L::Set::copy::<L>(
+                    from,
+                    Grid { base: to, row: 0, column: self.column_step * L::SIZE },
+                    1,
+                    self.hidden,
+                    0,
+                );
             }
         }
     }
@@ -150,7 +156,7 @@ impl Tile {
                     let step = self.group_step * L::SIZE;
                     let tile = Grid { base: tile.at(0, column * self.column_step), row: tile.row, column: step };
                     let (from, to) = if GATHER { (view, tile) } else { (tile, view) };
-                    L::Set::copy::<L>(from, to, GROUP, groups);
+                    L::Set::copy::<L>(from, to, GROUP, groups, 0);
                 }
             }
         }

@@ -38,7 +38,8 @@ impl Grid {
     }
 }
 
-/// Copies `rows` x `columns` elements from one grid to another, in whichever order suits their layouts.
+/// Copies `rows` x `columns` elements from one grid to another, in whichever order suits their layouts. `ahead`: bytes to what
+/// will be gathered next.
 ///
 /// Nothing but the elements themselves is read or written.
 ///
@@ -46,13 +47,13 @@ impl Grid {
 ///
 /// Both grids hold that many elements, and don't overlap.
 #[inline(always)]
-pub(crate) unsafe fn copy<L: Lanes>(from: Grid, to: Grid, rows: usize, columns: usize) {
+pub(crate) unsafe fn copy<L: Lanes>(from: Grid, to: Grid, rows: usize, columns: usize, ahead: usize) {
     // SAFETY: the caller's grids; every index is below `rows` and `columns`.
     unsafe {
         if from.row == L::SIZE && to.column == L::SIZE {
-            turn::<L, true>(from, to, rows, columns);
+            turn::<L, true>(from, to, rows, columns, ahead);
         } else if from.column == L::SIZE && to.row == L::SIZE {
-            turn::<L, false>(from, to, rows, columns);
+            turn::<L, false>(from, to, rows, columns, ahead);
         } else {
             copy_each::<L>(from, to, rows, columns);
         }
@@ -79,7 +80,7 @@ pub(crate) unsafe fn copy_row<L: Lanes>(from: Grid, to: Grid, columns: usize) {
 /// From (`GATHER`) or to a view that runs along its rows, blocks of 8 x 8 at a time. Each of its columns' lines are used or
 /// completed one after the other.
 #[inline(always)]
-unsafe fn turn<L: Lanes, const GATHER: bool>(from: Grid, to: Grid, rows: usize, columns: usize) {
+unsafe fn turn<L: Lanes, const GATHER: bool>(from: Grid, to: Grid, rows: usize, columns: usize, ahead: usize) {
     let (block_rows, block_columns) = (rows / 8 * 8, columns / 8 * 8);
     let (from_pitch, to_pitch) = if GATHER { (from.column, to.row) } else { (from.row, to.column) };
     // SAFETY: the caller's grids; every index is below `rows` and `columns`.
@@ -88,8 +89,12 @@ unsafe fn turn<L: Lanes, const GATHER: bool>(from: Grid, to: Grid, rows: usize, 
             for row in (0..block_rows).step_by(8) {
                 let source = from.at(row, column);
                 if GATHER && (row * L::SIZE).is_multiple_of(LINE) {
+                    // Near the end of these columns, the next ones begin.
+                    let bytes = (row * L::SIZE + AHEAD) % (block_rows * L::SIZE).next_multiple_of(LINE);
+                    let turned = usize::from(bytes < row * L::SIZE + AHEAD);
                     for i in 0..8 {
-                        L::prefetch(source.wrapping_add(i * from.column + AHEAD));
+                        L::prefetch(from.at(0, column).wrapping_add((i + 8 * turned) * from.column + bytes));
+                        L::prefetch_far(source.wrapping_add(i * from.column).wrapping_add(ahead));
                     }
                 }
                 L::transpose_block(source, from_pitch, to.at(row, column), to_pitch);

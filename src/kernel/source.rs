@@ -3,7 +3,7 @@
 //! - A view whose columns are adjacent is used where it is.
 //! - One that has the same value all over a sample (an expanded gradient of a sum, say) becomes one row of that value.
 //! - Of any other, some rows at a time are gathered into a tile with adjacent columns. Where a view runs along L, a tile is
-//!   some lines of L of each of few columns; where its columns are merely apart, it is a group of rows of many.
+//!   some rows of few columns; where its columns are merely apart, it is a group of rows of many.
 
 use super::View3;
 use super::pack::{self, Grid};
@@ -13,18 +13,18 @@ use super::vector::{LINE, Lanes, Set};
 /// How much of a view that runs along L a tile takes, so that two tiles fit into the nearest cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turned {
-    /// Bytes of L of each column.
-    along: usize,
+    rows: usize,
     /// Bytes of a row.
     pub(crate) width: usize,
 }
 
 impl Turned {
     /// Where all tensors run along L: long pieces of few columns, since columns are often a power of two apart and compete for
-    /// the same sets of the caches. 256 bytes by 256 took up to 1.4 times as long, 128 by 512 twice.
-    const ALL: Self = Self { along: 512, width: 128 };
+    /// the same sets of the caches. 64 rows of 256 bytes took up to 1.4 times as long, 32 of 512 twice; so did 256 rows of a
+    /// 16-bit type.
+    const ALL: Self = Self { rows: 128, width: 128 };
     /// Where some tensor has adjacent columns, whose rows are read in pieces of this width: 128 bytes took 1.4 times as long.
-    const SOME: Self = Self { along: 256, width: 256 };
+    const SOME: Self = Self { rows: 64, width: 256 };
 
     pub(crate) fn of(layouts: [Layout; 3]) -> Self {
         if layouts == [Layout::Turned; 3] { Self::ALL } else { Self::SOME }
@@ -37,8 +37,8 @@ pub(crate) const TURNED_GROUP_WIDTH: usize = 2048;
 pub(crate) const STEPPED_TILE: usize = 1024;
 /// Bytes of the largest tile, whose rows are a line longer than a page so as to fall into different sets of the cache.
 pub(crate) const TILE_BYTES: usize = GROUP * (STEPPED_TILE * 4 + LINE);
-const _: () = assert!(Turned::ALL.width * Turned::ALL.along / 2 <= TILE_BYTES);
-const _: () = assert!(Turned::SOME.width * Turned::SOME.along / 2 <= TILE_BYTES);
+const _: () = assert!(Turned::ALL.width * Turned::ALL.rows <= TILE_BYTES);
+const _: () = assert!(Turned::SOME.width * Turned::SOME.rows <= TILE_BYTES);
 const _: () = assert!(GROUP * (TURNED_GROUP_WIDTH + LINE) <= TILE_BYTES);
 
 /// The three large tensors' part of one tile of columns.
@@ -90,7 +90,7 @@ impl Source {
             gathered,
             step: match (stepped, gathered) {
                 (true, _) => GROUP,
-                (false, true) => turned.along / L::SIZE,
+                (false, true) => turned.rows,
                 (false, false) => CHUNK,
             },
         }
@@ -128,21 +128,35 @@ impl Source {
         }
     }
 
-    /// The three tensors' elements of some rows, with adjacent columns.
+    /// The three tensors' elements of some rows, with adjacent columns. `next`: the sample and row that will be gathered next.
     #[inline(always)]
-    pub(crate) unsafe fn gather<L: Lanes, const INPUT: bool>(&self, b: usize, start: usize, count: usize) -> [Grid; 3] {
+    pub(crate) unsafe fn gather<L: Lanes, const INPUT: bool>(
+        &self,
+        (b, start): (usize, usize),
+        count: usize,
+        next: (usize, usize),
+    ) -> [Grid; 3] {
         // SAFETY: rows and columns within the dims; a tile has room for them.
         unsafe {
             let mut grids = [self.grid(0, b, start), self.grid(1, b, start), self.grid(2, b, start)];
             for (tensor, grid) in grids.iter_mut().enumerate() {
+                let ahead = self.grid(tensor, next.0, next.1).base.addr().wrapping_sub(grid.base.addr());
                 match self.layouts[tensor] {
+                    Layout::Adjacent if self.gathered && (tensor == 0 || tensor == 1 && INPUT) => {
+                        // Its walk is the tiles', which no prefetcher follows.
+                        for row in 0..count {
+                            for bytes in (0..self.columns * L::SIZE).step_by(LINE) {
+                                L::prefetch_far(grid.at(row, 0).wrapping_add(ahead).wrapping_add(bytes));
+                            }
+                        }
+                    }
                     Layout::Adjacent => {}
                     Layout::Uniform => *grid = Grid { base: self.uniform[tensor % 2], row: 0, column: L::SIZE },
                     Layout::Turned | Layout::Stepped => {
                         let view = *grid;
                         *grid = Grid { base: self.tiles[tensor], row: self.pitch, column: L::SIZE };
                         if tensor == 0 || tensor == 1 && INPUT {
-                            L::Set::copy::<L>(view, *grid, count, self.columns);
+                            L::Set::copy::<L>(view, *grid, count, self.columns, ahead);
                         }
                     }
                 }
@@ -156,7 +170,7 @@ impl Source {
     pub(crate) unsafe fn scatter<L: Lanes>(&self, tile: Grid, b: usize, start: usize, count: usize) {
         if self.layouts[2].is_gathered() {
             // SAFETY: as in `gather`.
-            unsafe { L::Set::copy::<L>(tile, self.grid(2, b, start), count, self.columns) }
+            unsafe { L::Set::copy::<L>(tile, self.grid(2, b, start), count, self.columns, 0) }
         }
     }
 }

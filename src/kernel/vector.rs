@@ -61,7 +61,7 @@ pub(crate) trait Set: Copy {
     /// [`super::along::along`].
     unsafe fn along<L: Lanes>(columns: &Along);
     /// [`super::pack::copy`].
-    unsafe fn copy<L: Lanes>(from: Grid, to: Grid, rows: usize, columns: usize);
+    unsafe fn copy<L: Lanes>(from: Grid, to: Grid, rows: usize, columns: usize, ahead: usize);
 }
 
 /// The loops of a [`Set`], compiled with its target features.
@@ -108,9 +108,9 @@ macro_rules! loops {
         }
         $(#[$features])?
         #[inline(never)]
-        unsafe fn copy<L: Lanes>(from: Grid, to: Grid, rows: usize, columns: usize) {
+        unsafe fn copy<L: Lanes>(from: Grid, to: Grid, rows: usize, columns: usize, ahead: usize) {
             // SAFETY: as the caller promises.
-            unsafe { pack::copy::<L>(from, to, rows, columns) }
+            unsafe { pack::copy::<L>(from, to, rows, columns, ahead) }
         }
     };
 }
