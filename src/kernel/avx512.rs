@@ -60,6 +60,39 @@ impl Set for Avx512 {
         unsafe { put(to, _mm512_loadu_si512(from.cast()), streamed) }
     }
     #[inline(always)]
+    unsafe fn copy_seconds(from: *const u8, to: *mut u8, columns: usize, size: usize, gathers: bool) -> usize {
+        let whole = columns / 16 * 16;
+        for i in (0..whole).step_by(16) {
+            let (near, far) = (i * size, 2 * i * size);
+            // SAFETY: the caller's 16 elements; masked loads and stores touch nothing else.
+            unsafe {
+                match (size, gathers) {
+                    (4, true) => {
+                        let even = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+                        let low = _mm512_maskz_loadu_epi32(0x5555, from.add(far).cast());
+                        let high = _mm512_maskz_loadu_epi32(0x5555, from.add(far + 64).cast());
+                        _mm512_storeu_si512(to.add(near).cast(), _mm512_permutex2var_epi32(low, even, high));
+                    }
+                    (4, false) => {
+                        let low = _mm512_cvtepu32_epi64(_mm256_loadu_si256(from.add(near).cast()));
+                        let high = _mm512_cvtepu32_epi64(_mm256_loadu_si256(from.add(near + 32).cast()));
+                        _mm512_mask_storeu_epi32(to.add(far).cast(), 0x5555, low);
+                        _mm512_mask_storeu_epi32(to.add(far + 64).cast(), 0x5555, high);
+                    }
+                    (_, true) => {
+                        let pairs = _mm512_maskz_loadu_epi16(0x5555_5555, from.add(far).cast());
+                        _mm256_storeu_si256(to.add(near).cast(), _mm512_cvtepi32_epi16(pairs));
+                    }
+                    (_, false) => {
+                        let pairs = _mm512_cvtepu16_epi32(_mm256_loadu_si256(from.add(near).cast()));
+                        _mm512_mask_storeu_epi16(to.add(far).cast(), 0x5555_5555, pairs);
+                    }
+                }
+            }
+        }
+        whole
+    }
+    #[inline(always)]
     unsafe fn fence() {
         // SAFETY: with AVX-512 comes AVX2.
         unsafe { Avx2::fence() }

@@ -1,6 +1,6 @@
 //! Tiles of views whose columns are not adjacent: gathered into rows, and scattered back.
 
-use super::vector::{LINE, Lanes};
+use super::vector::{LINE, Lanes, Set};
 
 /// How far ahead in each column lines are asked for, in bytes.
 const AHEAD: usize = 256;
@@ -105,22 +105,27 @@ unsafe fn turn<L: Lanes, const GATHER: bool>(from: Grid, to: Grid, rows: usize, 
     }
 }
 
-/// Copies one element after the other, along rows.
+/// Copies along rows, one element after the other unless they are two apart.
 #[inline(always)]
 unsafe fn copy_each<L: Lanes>(from: Grid, to: Grid, rows: usize, columns: usize) {
+    let seconds = from.column + to.column == 3 * L::SIZE;
     for row in 0..rows {
         let (mut source, mut target) = (from.below(row).base, to.below(row).base);
-        for _ in 0..columns {
-            // SAFETY: the caller's grids.
-            unsafe {
+        // SAFETY: the caller's grids. Steps that add up to three elements are one and two.
+        unsafe {
+            let done =
+                if seconds { L::Set::copy_seconds(source, target, columns, L::SIZE, to.column == L::SIZE) } else { 0 };
+            source = source.wrapping_add(done * from.column);
+            target = target.wrapping_add(done * to.column);
+            for _ in done..columns {
                 if L::SIZE == 4 {
                     target.cast::<u32>().write_unaligned(source.cast::<u32>().read_unaligned());
                 } else {
                     target.cast::<u16>().write_unaligned(source.cast::<u16>().read_unaligned());
                 }
+                source = source.wrapping_add(from.column);
+                target = target.wrapping_add(to.column);
             }
-            source = source.wrapping_add(from.column);
-            target = target.wrapping_add(to.column);
         }
     }
 }

@@ -15,7 +15,7 @@ unsafe impl Send for Scratch {}
 
 impl Scratch {
     /// Its size.
-    pub const BYTES: usize = 416 << 10;
+    pub const BYTES: usize = 360 << 10;
     /// A page: arrays at round offsets stand on whole lines, and no two threads share one.
     const LAYOUT: Layout = match Layout::from_size_align(Self::BYTES, 4096) {
         Ok(layout) => layout,

@@ -34,8 +34,8 @@ impl Turned {
 /// The same where there is only one group of rows.
 pub(crate) const TURNED_GROUP_WIDTH: usize = 2048;
 /// Columns of a tile of a view whose columns are apart: long runs of it are what the prefetchers follow.
-pub(crate) const STEPPED_TILE: usize = 1024;
-/// Bytes of the largest tile, whose rows are a line longer than a page so as to fall into different sets of the cache.
+pub(crate) const STEPPED_TILE: usize = 512;
+/// Bytes of the largest tile, whose rows are a line longer than half a page so as to fall into different sets of the cache.
 pub(crate) const TILE_BYTES: usize = GROUP * (STEPPED_TILE * 4 + LINE);
 const _: () = assert!(Turned::ALL.width * Turned::ALL.rows <= TILE_BYTES);
 const _: () = assert!(Turned::SOME.width * Turned::SOME.rows <= TILE_BYTES);
@@ -141,21 +141,19 @@ impl Source {
             let mut grids = [self.grid(0, b, start), self.grid(1, b, start), self.grid(2, b, start)];
             for (tensor, grid) in grids.iter_mut().enumerate() {
                 let ahead = self.grid(tensor, next.0, next.1).base.addr().wrapping_sub(grid.base.addr());
-                match self.layouts[tensor] {
-                    Layout::Adjacent if self.gathered && (tensor == 0 || tensor == 1 && INPUT) => {
-                        // Its walk is the tiles', which no prefetcher follows.
-                        for row in 0..count {
-                            for bytes in (0..self.columns * L::SIZE).step_by(LINE) {
-                                L::prefetch_far(grid.at(row, 0).wrapping_add(ahead).wrapping_add(bytes));
-                            }
-                        }
-                    }
+                let layout = self.layouts[tensor];
+                let read = tensor == 0 || tensor == 1 && INPUT;
+                // Rows in pieces are no walk that the hardware follows. A line that is written in part is read too.
+                if self.gathered && (layout == Layout::Stepped || layout == Layout::Adjacent && read) {
+                    ask_for::<L>(*grid, count, self.columns, ahead);
+                }
+                match layout {
                     Layout::Adjacent => {}
                     Layout::Uniform => *grid = Grid { base: self.uniform[tensor % 2], row: 0, column: L::SIZE },
                     Layout::Turned | Layout::Stepped => {
                         let view = *grid;
                         *grid = Grid { base: self.tiles[tensor], row: self.pitch, column: L::SIZE };
-                        if tensor == 0 || tensor == 1 && INPUT {
+                        if read {
                             L::Set::copy::<L>(view, *grid, count, self.columns, ahead);
                         }
                     }
@@ -171,6 +169,21 @@ impl Source {
         if self.layouts[2].is_gathered() {
             // SAFETY: as in `gather`.
             unsafe { L::Set::copy::<L>(tile, self.grid(2, b, start), count, self.columns, 0) }
+        }
+    }
+}
+
+/// Asks for the lines `ahead` bytes behind those of some rows, into the second-nearest cache.
+///
+/// # Safety
+///
+/// The grid has the rows and columns.
+#[inline(always)]
+unsafe fn ask_for<L: Lanes>(grid: Grid, rows: usize, columns: usize, ahead: usize) {
+    for row in 0..rows {
+        for bytes in (0..columns * grid.column).step_by(LINE.max(grid.column)) {
+            // SAFETY: the caller's; any address will do.
+            unsafe { L::prefetch_far(grid.at(row, 0).wrapping_add(ahead).wrapping_add(bytes)) }
         }
     }
 }

@@ -31,6 +31,12 @@ pub(crate) trait Set: Copy {
         // SAFETY: the caller's line.
         unsafe { std::ptr::copy(from, to, LINE) }
     }
+    /// Copies every second element of `from` (`gathers`) to adjacent ones, or adjacent ones to every second element of `to`, and
+    /// touches nothing in between. Returns how many of the `columns` elements of `size` bytes it did, from the first on.
+    #[inline(always)]
+    unsafe fn copy_seconds(_from: *const u8, _to: *mut u8, _columns: usize, _size: usize, _gathers: bool) -> usize {
+        0
+    }
     /// Orders streamed stores before whatever publishes the result.
     #[inline(always)]
     unsafe fn fence() {}
