@@ -4,7 +4,7 @@ use super::line::{Buffers, Line};
 use super::pack::Grid;
 use super::rows::{Blocks, Group, Writes, accumulate};
 use super::vector::{Lanes, MAX_STEPS};
-use super::walk::Walk;
+use super::walk::{Lines, NEAR};
 
 /// A group over all blocks, with its sums in registers.
 ///
@@ -12,11 +12,11 @@ use super::walk::Walk;
 ///
 /// As for [`super::rows::group`].
 #[inline(always)]
-pub(crate) unsafe fn at_once<L: Lanes, const INPUT: bool, const FAR: bool>(group: &Group, blocks: Blocks, walk: Walk) {
+pub(crate) unsafe fn at_once<L: Lanes, const INPUT: bool, const ORDER: u8>(group: &Group, blocks: Blocks) {
     // SAFETY: blocks and rows as the caller promises.
     unsafe {
         for index in 0..blocks.full {
-            let sums = block_at_once::<L, INPUT, FAR>(group, index, walk);
+            let sums = block_at_once::<L, INPUT, ORDER>(group, index);
             accumulate_block::<L, INPUT>(group, index, sums);
         }
         if blocks.tail > 0 {
@@ -46,14 +46,13 @@ unsafe fn accumulate_block<L: Lanes, const INPUT: bool>(group: &Group, index: us
 ///
 /// As for [`super::rows::group`].
 #[inline(always)]
-unsafe fn block_at_once<L: Lanes, const INPUT: bool, const FAR: bool>(
+unsafe fn block_at_once<L: Lanes, const INPUT: bool, const ORDER: u8>(
     group: &Group,
     index: usize,
-    walk: Walk,
 ) -> [[L::Sums; MAX_STEPS]; 2] {
     let bytes = index * L::BLOCK * L::SIZE;
     // SAFETY: the caller's block.
-    unsafe { full_block_at_once::<L, INPUT, FAR>(group, bytes, group.scale.add(bytes), walk) }
+    unsafe { full_block_at_once::<L, INPUT, ORDER>(group, bytes, group.scale.add(bytes)) }
 }
 
 /// The same for the columns behind the full blocks.
@@ -71,7 +70,7 @@ unsafe fn tail_at_once<L: Lanes, const INPUT: bool>(group: &Group, blocks: Block
         let inner = buffers.gather::<L, INPUT>(grids, group.rows, column, blocks.tail);
         let [grad_output, input, grad_input] = inner;
         let inner = Group { grad_output, input, grad_input, writes: group.writes.to_buffers(), ..*group };
-        let sums = full_block_at_once::<L, INPUT, false>(&inner, 0, group.scale.add(column * L::SIZE), Walk::GATHERED);
+        let sums = full_block_at_once::<L, INPUT, NEAR>(&inner, 0, group.scale.add(column * L::SIZE));
         if group.writes != Writes::Done {
             Buffers::scatter::<L>(grad_input, group.grad_input, group.rows, column, blocks.tail);
         }
@@ -80,11 +79,10 @@ unsafe fn tail_at_once<L: Lanes, const INPUT: bool>(group: &Group, blocks: Block
 }
 
 #[inline(always)]
-unsafe fn full_block_at_once<L: Lanes, const INPUT: bool, const FAR: bool>(
+unsafe fn full_block_at_once<L: Lanes, const INPUT: bool, const ORDER: u8>(
     group: &Group,
     offset: usize,
     scale: *const u8,
-    walk: Walk,
 ) -> [[L::Sums; MAX_STEPS]; 2] {
     let step = L::N * L::SIZE;
     let streams = group.writes == Writes::Streamed;
@@ -101,12 +99,12 @@ unsafe fn full_block_at_once<L: Lanes, const INPUT: bool, const FAR: bool>(
         let mut x_row = group.input.base.wrapping_add(offset);
         let mut o_row = group.grad_input.base.wrapping_add(offset);
         let [mut g_lines, mut x_lines] =
-            [group.grad_output, group.input].map(|tensor| walk.lines::<L, FAR>(tensor, group.rows, offset));
+            [group.grad_output, group.input].map(|tensor| Lines::<ORDER>::new::<L>(tensor, group.rows, offset));
         // This stays a loop: unrolled, the compiler hoists all rows' loads and runs out of registers.
         for _ in 0..group.rows {
-            g_lines.ask::<L, FAR>();
+            g_lines.ask::<L>();
             if INPUT {
-                x_lines.ask::<L, FAR>();
+                x_lines.ask::<L>();
             }
             for u in 0..L::STEPS {
                 let g = L::load(g_row.add(u * step));
@@ -135,10 +133,9 @@ unsafe fn full_block_at_once<L: Lanes, const INPUT: bool, const FAR: bool>(
 ///
 /// As for [`super::rows::group`]; the rows have the blocks' columns.
 #[inline(always)]
-pub(crate) unsafe fn only_group<L: Lanes, const INPUT: bool, const FAR: bool>(
+pub(crate) unsafe fn only_group<L: Lanes, const INPUT: bool, const ORDER: u8>(
     group: &Group,
     blocks: Blocks,
-    walk: Walk,
     gradients: [Option<Grid>; 2],
 ) {
     // SAFETY: the caller's group and rows.
@@ -148,7 +145,7 @@ pub(crate) unsafe fn only_group<L: Lanes, const INPUT: bool, const FAR: bool>(
             return only_row::<L, INPUT>(group, blocks.full, gradients.map(|row| row.map(|row| row.base)));
         }
         for index in 0..blocks.full {
-            let sums = block_at_once::<L, INPUT, FAR>(group, index, walk);
+            let sums = block_at_once::<L, INPUT, ORDER>(group, index);
             round_block::<L>(sums, gradients, index * L::BLOCK, L::BLOCK);
         }
         if blocks.tail > 0 {

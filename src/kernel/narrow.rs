@@ -18,7 +18,7 @@ use super::pack::Grid;
 use super::plan::GROUP;
 use super::rows::{Blocks, Group, Writes};
 use super::vector::{LINE, Lanes, Set};
-use super::walk::Walk;
+use super::walk::NEAR;
 
 /// Columns of a tile: its three tensors fit into the nearest cache.
 const COLUMNS: usize = 448;
@@ -119,7 +119,7 @@ impl Tile {
                     accumulators: self.sums,
                     fresh: true,
                 };
-                L::Set::at_once::<L, INPUT, false>(&group, blocks, Walk::GATHERED);
+                L::Set::at_once::<L, INPUT, NEAR>(&group, blocks);
                 if INPUT {
                     self.fold::<L>(self.sums[0], groups, chunk_sums[0]);
                 }

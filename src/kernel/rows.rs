@@ -31,7 +31,7 @@ use super::line::{Buffers, stream_row};
 use super::pack::Grid;
 use super::plan::GROUP;
 use super::vector::{Lanes, MAX_STEPS, Set};
-use super::walk::Walk;
+use super::walk::{NEAR, ROW_BY_ROW, STREAM, Walk};
 
 /// What one pass over a group of rows reads and writes.
 #[derive(Clone, Copy)]
@@ -120,11 +120,11 @@ impl Blocks {
 pub(crate) unsafe fn group<L: Lanes, const INPUT: bool>(group: &Group, blocks: Blocks, walk: Walk) {
     // SAFETY: blocks and rows as the caller promises.
     unsafe {
-        if walk.takes_all() && group.rows == GROUP && !matches!(group.writes, Writes::Buffered(_)) {
-            return if walk.near {
-                L::Set::at_once::<L, INPUT, false>(group, blocks, walk)
-            } else {
-                L::Set::at_once::<L, INPUT, true>(group, blocks, walk)
+        if walk.all && group.rows == GROUP && !matches!(group.writes, Writes::Buffered(_)) {
+            return match walk.order {
+                NEAR => L::Set::at_once::<L, INPUT, NEAR>(group, blocks),
+                STREAM => L::Set::at_once::<L, INPUT, STREAM>(group, blocks),
+                _ => L::Set::at_once::<L, INPUT, ROW_BY_ROW>(group, blocks),
             };
         }
         let mut row = 0;

@@ -49,14 +49,13 @@ pub(crate) trait Set: Copy {
     /// [`super::unit::reduce`].
     unsafe fn reduce<L: Lanes>(plan: &Plan, scratch: &mut Scratch);
     /// [`super::at_once::only_group`].
-    unsafe fn only_group<L: Lanes, const INPUT: bool, const FAR: bool>(
+    unsafe fn only_group<L: Lanes, const INPUT: bool, const ORDER: u8>(
         group: &Group,
         blocks: Blocks,
-        walk: Walk,
         gradients: [Option<Grid>; 2],
     );
     /// [`super::at_once::at_once`].
-    unsafe fn at_once<L: Lanes, const INPUT: bool, const FAR: bool>(group: &Group, blocks: Blocks, walk: Walk);
+    unsafe fn at_once<L: Lanes, const INPUT: bool, const ORDER: u8>(group: &Group, blocks: Blocks);
     /// [`super::rows::pass`].
     unsafe fn pass<L: Lanes, const INPUT: bool, const ROWS: usize, const FIRST: bool, const LAST: bool>(
         group: &Group,
@@ -85,15 +84,15 @@ macro_rules! loops {
         }
         $(#[$features])?
         #[inline(never)]
-        unsafe fn only_group<L: Lanes, const INPUT: bool, const FAR: bool>(group: &Group, blocks: Blocks, walk: Walk, gradients: [Option<Grid>; 2]) {
+        unsafe fn only_group<L: Lanes, const INPUT: bool, const ORDER: u8>(group: &Group, blocks: Blocks, gradients: [Option<Grid>; 2]) {
             // SAFETY: as the caller promises.
-            unsafe { at_once::only_group::<L, INPUT, FAR>(group, blocks, walk, gradients) }
+            unsafe { at_once::only_group::<L, INPUT, ORDER>(group, blocks, gradients) }
         }
         $(#[$features])?
         #[inline(never)]
-        unsafe fn at_once<L: Lanes, const INPUT: bool, const FAR: bool>(group: &Group, blocks: Blocks, walk: Walk) {
+        unsafe fn at_once<L: Lanes, const INPUT: bool, const ORDER: u8>(group: &Group, blocks: Blocks) {
             // SAFETY: as the caller promises.
-            unsafe { at_once::at_once::<L, INPUT, FAR>(group, blocks, walk) }
+            unsafe { at_once::at_once::<L, INPUT, ORDER>(group, blocks) }
         }
         $(#[$features])?
         #[inline(never)]

@@ -19,7 +19,7 @@ const AHEAD: [usize; 2] = [2048, 8192];
 const AHEAD_IN_ROW: usize = 192;
 /// What two groups of one tensor may take of the second-nearest cache. If they take more, only the next one is asked for.
 const TWO_GROUPS: usize = 1 << 17;
-/// Bytes of a page: what lies within one is a single stream to the prefetchers.
+/// Bytes of a page: addresses that are a multiple of it apart compete for one set of the nearest cache.
 const PAGE: usize = 4096;
 /// Bytes of a group of one tensor that is small enough to be asked for as a whole.
 const SHORT: usize = 2 * PAGE;
@@ -28,19 +28,24 @@ const WIDE: usize = 16384;
 /// Rows of a group that are nearer to each other than this, but for whole pages, compete for one set of the nearest cache.
 const APART: usize = 256;
 
-/// How many rows a pass takes, and what it asks for.
+/// Lines of a group that are asked for in the order of memory, and into the nearest cache only.
+pub(crate) const NEAR: u8 = 0;
+/// Lines of a group that are asked for in the order of memory.
+pub(crate) const STREAM: u8 = 1;
+/// Lines of a group that are asked for row by row, as they are used.
+pub(crate) const ROW_BY_ROW: u8 = 2;
+
+/// How many rows are taken at a time, and what is asked for.
 #[derive(Clone, Copy)]
 pub(crate) struct Walk {
-    /// 1, 2, or all 8.
-    rows: usize,
+    /// Whether all rows of a group are taken at once, or two at a time.
+    pub(crate) all: bool,
     /// Whether everything is near already.
-    pub(crate) near: bool,
+    near: bool,
     /// With passes: the places that are asked for.
     places: [Place; 2],
-    /// With all rows at once: whether a group's lines are one stream, asked for in the order of memory.
-    stream: bool,
-    /// Otherwise: how many groups ahead the far lines are.
-    groups: usize,
+    /// With all rows at once: [`NEAR`], [`STREAM`] or [`ROW_BY_ROW`].
+    pub(crate) order: u8,
 }
 
 /// A place later in a walk by passes.
@@ -65,24 +70,17 @@ impl Walk {
         let widest = pitches.clone().max().unwrap_or(0);
         let group = (widest * rows).max(1);
         let short = group <= SHORT && (L::HOLDS_GROUP || full <= 2);
-        let all = short || !near && widest <= WIDE && pitches.clone().all(is_spread);
-        let pass = if all { GROUP } else { 2 };
+        let all = short || (!near || L::HOLDS_GROUP) && widest <= WIDE && pitches.clone().all(is_spread);
         let row = full.max(1);
         let places =
             AHEAD.map(|bytes| bytes / 2 / (L::BLOCK * L::SIZE)).map(|n| Place { passes: n / row, blocks: n % row });
-        // The hardware follows a single stream as long as nothing else of the row is in between.
-        let near = near || group <= AHEAD[0];
-        Self { rows: pass, near, places, stream: group <= SHORT, groups: if 2 * group <= TWO_GROUPS { 2 } else { 1 } }
-    }
-
-    /// The walk for tiles that have just been gathered.
-    pub(crate) const GATHERED: Self =
-        Self { rows: GROUP, near: true, places: [Place { passes: 0, blocks: 0 }; 2], stream: false, groups: 0 };
-
-    /// Whether all rows of a group are taken at once.
-    #[inline(always)]
-    pub(crate) fn takes_all(&self) -> bool {
-        self.rows == GROUP
+        let order = match () {
+            () if group > SHORT => ROW_BY_ROW,
+            // The hardware follows a single stream as long as nothing else of the row is in between.
+            () if near || group <= AHEAD[0] => NEAR,
+            () => STREAM,
+        };
+        Self { all, near, places, order }
     }
 
     /// The blocks of a row from which on a place is a pass later, in order.
@@ -103,18 +101,6 @@ impl Walk {
         })
     }
 
-    /// What to ask for with each of a group's rows, taken all at once, in the block `offset` bytes from their start.
-    #[inline(always)]
-    pub(crate) fn lines<L: Lanes, const FAR: bool>(&self, tensor: Grid, rows: usize, offset: usize) -> Lines {
-        let line = L::BLOCK * L::SIZE;
-        let [near, far, step] = if !FAR || self.stream {
-            [AHEAD[0] + offset * rows, AHEAD[1] + offset * rows, line]
-        } else {
-            [offset + AHEAD_IN_ROW, offset + self.groups * rows * tensor.row, tensor.row]
-        };
-        Lines { near: tensor.base.wrapping_add(near), far: tensor.base.wrapping_add(far), step }
-    }
-
     /// Asks for the lines some bytes behind an element.
     ///
     /// # Safety
@@ -132,26 +118,39 @@ impl Walk {
     }
 }
 
-/// Lines to ask for, one with each row.
-pub(crate) struct Lines {
+/// Lines to ask for, one with each of a group's rows.
+pub(crate) struct Lines<const ORDER: u8> {
     near: *const u8,
     far: *const u8,
     step: usize,
 }
 
-impl Lines {
+impl<const ORDER: u8> Lines<ORDER> {
+    /// Those for `rows` rows, taken all at once, in the block `offset` bytes from their start.
+    #[inline(always)]
+    pub(crate) fn new<L: Lanes>(tensor: Grid, rows: usize, offset: usize) -> Self {
+        let group = rows * tensor.row;
+        let [near, far, step] = if ORDER == ROW_BY_ROW {
+            let groups = if 2 * group <= TWO_GROUPS { 2 } else { 1 };
+            [offset + AHEAD_IN_ROW, offset + groups * group, tensor.row]
+        } else {
+            [AHEAD[0] + offset * rows, AHEAD[1] + offset * rows, L::BLOCK * L::SIZE]
+        };
+        Self { near: tensor.base.wrapping_add(near), far: tensor.base.wrapping_add(far), step }
+    }
+
     /// Asks for the next.
     ///
     /// # Safety
     ///
     /// As for [`Lanes`].
     #[inline(always)]
-    pub(crate) unsafe fn ask<L: Lanes, const FAR: bool>(&mut self) {
+    pub(crate) unsafe fn ask<L: Lanes>(&mut self) {
         // SAFETY: any address will do.
         unsafe {
             L::prefetch(self.near);
             self.near = self.near.wrapping_add(self.step);
-            if FAR {
+            if ORDER != NEAR {
                 L::prefetch_far(self.far);
                 self.far = self.far.wrapping_add(self.step);
             }
@@ -166,4 +165,42 @@ fn is_spread(pitch: usize) -> bool {
         let behind = rows * pitch % PAGE;
         behind.min(PAGE - behind) >= APART
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scalar::F32;
+    use super::*;
+
+    const LINE: usize = F32::BLOCK * F32::SIZE;
+
+    /// Passes of two rows, block by block: each block asks for the one that comes so many bytes later.
+    #[test]
+    fn passes_ask_for_what_comes_later() {
+        for (blocks, gap) in [(1, 0), (3, 64), (16, 4096), (72, 0), (300, 128)] {
+            let pitch = blocks * LINE + gap;
+            let tensor = Grid { base: std::ptr::null_mut(), row: pitch, column: F32::SIZE };
+            let walk = Walk::new::<F32>(GROUP, blocks, [pitch].into_iter(), false);
+            let [first, second] = walk.turns(blocks);
+            assert!(first <= second && second <= blocks);
+            let place = |step: usize| step / blocks * 2 * pitch + step % blocks * LINE;
+            for range in [0..first, first..second, second..blocks] {
+                let asked = walk.steps::<F32>(tensor, 2, blocks, range.start);
+                for block in range {
+                    let steps = AHEAD.map(|bytes| place(block + bytes / 2 / LINE) - place(block));
+                    assert_eq!(asked, steps, "block {block} of {blocks}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_a_kibibyte_apart_are_not_spread() {
+        for pitch in [1152 * 4, 1152 * 2, 384 * 4, 4736 * 2, 8192 + 512] {
+            assert!(is_spread(pitch), "{pitch}");
+        }
+        for pitch in [0, 128, 1024, 2048, 3072, 4096, 4100, 8192 - 64, 12288] {
+            assert!(!is_spread(pitch), "{pitch}");
+        }
+    }
 }
