@@ -108,10 +108,10 @@ unsafe fn turn<L: Lanes, const GATHER: bool>(from: Grid, to: Grid, rows: usize, 
 /// Copies along rows, one element after the other unless they are two apart.
 #[inline(always)]
 unsafe fn copy_each<L: Lanes>(from: Grid, to: Grid, rows: usize, columns: usize) {
-    let seconds = from.column + to.column == 3 * L::SIZE;
+    let seconds = matches!((from.column / L::SIZE, to.column / L::SIZE), (1, 2) | (2, 1));
     for row in 0..rows {
         let (mut source, mut target) = (from.below(row).base, to.below(row).base);
-        // SAFETY: the caller's grids. Steps that add up to three elements are one and two.
+        // SAFETY: the caller's grids.
         unsafe {
             let done =
                 if seconds { L::Set::copy_seconds(source, target, columns, L::SIZE, to.column == L::SIZE) } else { 0 };

@@ -13,6 +13,7 @@ use super::vector::{LINE, Lanes, Set};
 /// How much of a view that runs along L a tile takes, so that two tiles fit into the nearest cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turned {
+    /// Rows of a tile.
     rows: usize,
     /// Bytes of a row.
     pub(crate) width: usize,
