@@ -27,6 +27,11 @@ if [ -d /usr/include/eigen3 ] && command -v c++ >/dev/null; then
     ${CXX:-c++} $flags -I/usr/include/eigen3 "$peers/eigen.cpp" -o "$build/eigen.so"
     eigen=(--eigen "$build/eigen.so")
 fi
+dnnl=()
+if [ -f /usr/include/dnnl.hpp ] && command -v c++ >/dev/null; then
+    ${CXX:-c++} -O2 -shared -fPIC "$peers/dnnl.cpp" -o "$build/dnnl.so" -ldnnl
+    dnnl=(--dnnl "$build/dnnl.so")
+fi
 
 all=$(nproc)
 results=()
@@ -34,7 +39,7 @@ for threads in $(printf '1\n%s\n' "$all" | sort -nu); do
     result=$build/peers-$threads.json
     # An affinity bounds the peers that have no switch of their own.
     OMP_NUM_THREADS=$threads ACLCPU_THREADS=$threads taskset -c "0-$((threads - 1))" "$python" "$peers/peers.py" \
-        --library "$library" --driver "$build/ours.so" --plain "$build/plain.so" "${eigen[@]}" --threads "$threads" --json "$result" "${@:3}"
+        --library "$library" --driver "$build/ours.so" --plain "$build/plain.so" "${eigen[@]}" "${dnnl[@]}" --threads "$threads" --json "$result" "${@:3}"
     results+=("$result")
 done
 if "$python" -c 'import matplotlib' 2>/dev/null; then

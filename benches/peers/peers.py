@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The operator against PyTorch (eager and compiled), JAX, numpy, Eigen and plain C, over the same bytes in one process.
+"""The operator against PyTorch (eager and compiled), JAX, numpy, Eigen, oneDNN and plain C, over the same bytes in one process.
 
 Every contender runs in turn in each round, a triad among them; what is compared are medians of the rounds. Outputs are
 reused wherever a peer can. What is not installed is skipped, with a line that says so.
 
-    peers.py --library LIB --driver OURS_SO --plain PLAIN_SO [--eigen EIGEN_SO] --threads N --json FILE [--rounds N]
+    peers.py --library LIB --driver OURS_SO --plain PLAIN_SO [--eigen EIGEN_SO] [--dnnl DNNL_SO] --threads N --json FILE [--rounds N]
              [--only TEXT] [--without torch,jax]
 
 OMP_NUM_THREADS and ACLCPU_THREADS must be set to N before Python starts (make bench-peers does that).
@@ -156,6 +156,18 @@ def plain(lib, problem):
     return lambda _keep=sums: function(*arguments, pointer(sums))
 
 
+def dnnl_peer(lib, problem):
+    """A call and its end, or nothing where oneDNN lacks the type on this CPU."""
+    lib.dnnl_prepare.restype = ctypes.c_void_p
+    data = (ctypes.c_void_p * 6)(*(problem.raw[name].ctypes.data for name in ("g", "x", "s", "gi", "gs", "gh")))
+    handle = lib.dnnl_prepare(NUMBER[problem.kind], *(ctypes.c_ssize_t(n) for n in problem.dims), data)
+    if not handle:
+        print(f"skipped: oneDNN has no {problem.kind} here")
+        return None, None
+    handle = ctypes.c_void_p(handle)
+    return lambda: lib.dnnl_run(handle), lambda: lib.dnnl_end(handle)
+
+
 def eigen(lib, problem):
     if problem.kind != "f32":
         return None
@@ -274,7 +286,8 @@ def main():
     parser.add_argument("--library", required=True)
     parser.add_argument("--driver", required=True, help="ours.c, compiled")
     parser.add_argument("--plain", required=True, help="plain.c, compiled")
-    parser.add_argument("--eigen")
+    parser.add_argument("--eigen", help="eigen.cpp, compiled")
+    parser.add_argument("--dnnl", help="dnnl.cpp, compiled")
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--only", default="", help="cases whose name and type have this text")
@@ -285,11 +298,14 @@ def main():
     ours = Ours(arguments.library, arguments.driver)
     plain_lib = ctypes.CDLL(arguments.plain)
     eigen_lib = ctypes.CDLL(arguments.eigen) if arguments.eigen else None
+    dnnl_lib = ctypes.CDLL(arguments.dnnl) if arguments.dnnl else None
     torch, jax = (optional(name, arguments.without.split(",")) for name in ("torch", "jax"))
     if torch:
         torch.set_num_threads(arguments.threads)
     if eigen_lib is None:
         print("skipped: Eigen is not installed (apt-get install libeigen3-dev)")
+    if dnnl_lib is None:
+        print("skipped: oneDNN is not installed (apt-get install libdnnl-dev)")
 
     results = []
     for case, B, L, D in CASES + SWEEP:
@@ -309,6 +325,8 @@ def main():
                 "Eigen": eigen(eigen_lib, problem) if eigen_lib else None,
                 "numpy": numpy_peer(problem),
             }
+            dnnl, end_dnnl = dnnl_peer(dnnl_lib, problem) if dnnl_lib else (None, None)
+            contenders["oneDNN"] = dnnl
             if torch:
                 contenders["PyTorch eager"], contenders["torch.compile"] = torch_peers(torch, problem)
             if jax:
@@ -319,6 +337,8 @@ def main():
             limit = min(times.pop("triad plain"), times.pop("triad streaming"))
             errors = {name: error_of(problem, contenders[name]) for name in times if name != "JAX"}
             end()
+            if end_dnnl:
+                end_dnnl()
             result = {
                 "case": case, "dims": [B, L, D], "type": kind, "threads": arguments.threads, "bytes": problem.bytes,
                 "triad_us": limit * 1e6, "us": {name: t * 1e6 for name, t in times.items()}, "error": errors,

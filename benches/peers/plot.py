@@ -17,6 +17,7 @@ import matplotlib.pyplot as plt
 STYLE = {
     "ours": ("#d62728", 2.6), "plain C": ("#1f77b4", 1.4), "torch.compile": ("#2ca02c", 1.4), "PyTorch eager": ("#9467bd", 1.4),
     "JAX": ("#8c564b", 1.4), "Eigen": ("#17becf", 1.4), "numpy": ("#7f7f7f", 1.4),
+    "oneDNN": ("#e377c2", 1.4),
 }
 
 
