@@ -162,10 +162,15 @@ def dnnl_peer(lib, problem):
     data = (ctypes.c_void_p * 6)(*(problem.raw[name].ctypes.data for name in ("g", "x", "s", "gi", "gs", "gh")))
     handle = lib.dnnl_prepare(NUMBER[problem.kind], *(ctypes.c_ssize_t(n) for n in problem.dims), data)
     if not handle:
-        print(f"skipped: oneDNN has no {problem.kind} here")
+        if problem.kind not in dnnl_peer.lacks:
+            print(f"skipped: oneDNN has no {problem.kind} here")
+            dnnl_peer.lacks.add(problem.kind)
         return None, None
     handle = ctypes.c_void_p(handle)
     return lambda: lib.dnnl_run(handle), lambda: lib.dnnl_end(handle)
+
+
+dnnl_peer.lacks = set()
 
 
 def eigen(lib, problem):
