@@ -156,21 +156,23 @@ def plain(lib, problem):
     return lambda _keep=sums: function(*arguments, pointer(sums))
 
 
-def dnnl_peer(lib, problem):
-    """A call and its end, or nothing where oneDNN lacks the type on this CPU."""
-    lib.dnnl_prepare.restype = ctypes.c_void_p
-    data = (ctypes.c_void_p * 6)(*(problem.raw[name].ctypes.data for name in ("g", "x", "s", "gi", "gs", "gh")))
-    handle = lib.dnnl_prepare(NUMBER[problem.kind], *(ctypes.c_ssize_t(n) for n in problem.dims), data)
-    if not handle:
-        if problem.kind not in dnnl_peer.lacks:
+class OneDnn:
+    """oneDNN, prepared once for a problem."""
+
+    def __init__(self, path):
+        self.lib = ctypes.CDLL(path)
+        self.lib.dnnl_prepare.restype = ctypes.c_void_p
+        self.lacks = set()
+
+    def prepare(self, problem):
+        """A call and its end; no call where oneDNN lacks the type on this CPU."""
+        data = (ctypes.c_void_p * 6)(*(problem.raw[name].ctypes.data for name in ("g", "x", "s", "gi", "gs", "gh")))
+        dims = [ctypes.c_ssize_t(n) for n in problem.dims]
+        handle = ctypes.c_void_p(self.lib.dnnl_prepare(NUMBER[problem.kind], *dims, data))
+        if not handle and problem.kind not in self.lacks:
+            self.lacks.add(problem.kind)
             print(f"skipped: oneDNN has no {problem.kind} here")
-            dnnl_peer.lacks.add(problem.kind)
-        return None, None
-    handle = ctypes.c_void_p(handle)
-    return lambda: lib.dnnl_run(handle), lambda: lib.dnnl_end(handle)
-
-
-dnnl_peer.lacks = set()
+        return handle and (lambda: self.lib.dnnl_run(handle)), lambda: self.lib.dnnl_end(handle)
 
 
 def eigen(lib, problem):
@@ -303,13 +305,13 @@ def main():
     ours = Ours(arguments.library, arguments.driver)
     plain_lib = ctypes.CDLL(arguments.plain)
     eigen_lib = ctypes.CDLL(arguments.eigen) if arguments.eigen else None
-    dnnl_lib = ctypes.CDLL(arguments.dnnl) if arguments.dnnl else None
+    one_dnn = OneDnn(arguments.dnnl) if arguments.dnnl else None
     torch, jax = (optional(name, arguments.without.split(",")) for name in ("torch", "jax"))
     if torch:
         torch.set_num_threads(arguments.threads)
     if eigen_lib is None:
         print("skipped: Eigen is not installed (apt-get install libeigen3-dev)")
-    if dnnl_lib is None:
+    if one_dnn is None:
         print("skipped: oneDNN is not installed (apt-get install libdnnl-dev)")
 
     results = []
@@ -330,8 +332,10 @@ def main():
                 "Eigen": eigen(eigen_lib, problem) if eigen_lib else None,
                 "numpy": numpy_peer(problem),
             }
-            dnnl, end_dnnl = dnnl_peer(dnnl_lib, problem) if dnnl_lib else (None, None)
-            contenders["oneDNN"] = dnnl
+            ends = [end]
+            if one_dnn:
+                contenders["oneDNN"], end_one_dnn = one_dnn.prepare(problem)
+                ends.append(end_one_dnn)
             if torch:
                 contenders["PyTorch eager"], contenders["torch.compile"] = torch_peers(torch, problem)
             if jax:
@@ -341,9 +345,8 @@ def main():
             times = measure(contenders, rounds)
             limit = min(times.pop("triad plain"), times.pop("triad streaming"))
             errors = {name: error_of(problem, contenders[name]) for name in times if name != "JAX"}
-            end()
-            if end_dnnl:
-                end_dnnl()
+            for end in ends:
+                end()
             result = {
                 "case": case, "dims": [B, L, D], "type": kind, "threads": arguments.threads, "bytes": problem.bytes,
                 "triad_us": limit * 1e6, "us": {name: t * 1e6 for name, t in times.items()}, "error": errors,

@@ -7,7 +7,7 @@
 
 use super::View3;
 use super::pack::{self, Grid};
-use super::plan::{CHUNK, GROUP, Layout, Plan};
+use super::plan::{CHUNK, GROUP, Layout, Plan, Unit};
 use super::vector::{LINE, Lanes, Set};
 
 /// How much of a view that runs along L a tile takes, so that two tiles fit into the nearest cache.
@@ -42,13 +42,17 @@ const _: () = assert!(Turned::ALL.width * Turned::ALL.rows <= TILE_BYTES);
 const _: () = assert!(Turned::SOME.width * Turned::SOME.rows <= TILE_BYTES);
 const _: () = assert!(GROUP * (TURNED_GROUP_WIDTH + LINE) <= TILE_BYTES);
 
-/// The three large tensors' part of one tile of columns.
+/// The three large tensors' part of one unit.
 pub(crate) struct Source {
     views: [View3; 3],
     layouts: [Layout; 3],
     size: usize,
+    /// The unit's first column, and how many.
     first: usize,
     columns: usize,
+    /// The unit's last sample, and its first row and end in each.
+    last: usize,
+    rows: (usize, usize),
     tiles: [*mut u8; 3],
     uniform: [*mut u8; 2],
     /// Bytes from row to row of a tile.
@@ -62,12 +66,7 @@ pub(crate) struct Source {
 impl Source {
     /// `tiles` and `uniform` are room for tiles and for rows.
     #[inline(always)]
-    pub(crate) fn new<L: Lanes>(
-        plan: &Plan,
-        tiles: [*mut u8; 3],
-        uniform: [*mut u8; 2],
-        (first, end): (usize, usize),
-    ) -> Self {
+    pub(crate) fn new<L: Lanes>(plan: &Plan, tiles: [*mut u8; 3], uniform: [*mut u8; 2], unit: &Unit) -> Self {
         let problem = &plan.problem;
         let input = problem.input.unwrap_or(problem.grad_output);
         let views = [problem.grad_output, input, problem.grad_input];
@@ -75,6 +74,7 @@ impl Source {
         let [g, x, o] = tiles;
         // A gathered grad_input takes the place of grad_output in its tile.
         let tiles = [g, x, if layouts[0].is_gathered() { g } else { o }];
+        let (first, end) = unit.columns;
         let columns = end - first;
         let stepped = layouts.contains(&Layout::Stepped);
         let turned = Turned::of(layouts);
@@ -85,6 +85,8 @@ impl Source {
             size: L::SIZE,
             first,
             columns,
+            last: unit.batch.1 - 1,
+            rows: (unit.chunks.0 * CHUNK, problem.dims[1].min(unit.chunks.1 * CHUNK)),
             tiles,
             uniform,
             pitch: (columns * L::SIZE).next_multiple_of(LINE) + if columns * L::SIZE > turned.width { LINE } else { 0 },
@@ -129,17 +131,19 @@ impl Source {
         }
     }
 
-    /// The three tensors' elements of some rows, with adjacent columns. `next`: the sample and row that will be gathered next.
+    /// The sample and row that are gathered after the rows before `end` of a sample.
     #[inline(always)]
-    pub(crate) unsafe fn gather<L: Lanes, const INPUT: bool>(
-        &self,
-        (b, start): (usize, usize),
-        count: usize,
-        next: (usize, usize),
-    ) -> [Grid; 3] {
+    fn next(&self, b: usize, end: usize) -> (usize, usize) {
+        if end < self.rows.1 { (b, end) } else { (self.last.min(b + 1), self.rows.0) }
+    }
+
+    /// The three tensors' elements of some rows, with adjacent columns.
+    #[inline(always)]
+    pub(crate) unsafe fn gather<L: Lanes, const INPUT: bool>(&self, b: usize, start: usize, count: usize) -> [Grid; 3] {
         // SAFETY: rows and columns within the dims; a tile has room for them.
         unsafe {
             let mut grids = [self.grid(0, b, start), self.grid(1, b, start), self.grid(2, b, start)];
+            let next = self.next(b, start + count);
             for (tensor, grid) in grids.iter_mut().enumerate() {
                 let ahead = self.grid(tensor, next.0, next.1).base.addr().wrapping_sub(grid.base.addr());
                 let layout = self.layouts[tensor];

@@ -81,7 +81,7 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
     let copies = problem.scale.is_none();
     // SAFETY: all indices come from the plan's dims; the arrays have room for a tile.
     unsafe {
-        let source = Source::new::<L>(plan, arrays.tiles, arrays.uniform, (first, end));
+        let source = Source::new::<L>(plan, arrays.tiles, arrays.uniform, &range);
         let walk =
             Walk::new::<L>(problem.dims[1].min(GROUP), blocks.full, source.pitches(), plan.near || source.gathered);
         let group = Group {
@@ -108,13 +108,12 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
         } else {
             None
         };
-        let end_row = problem.dims[1].min(range.chunks.1 * CHUNK);
         for b in range.batch.0..range.batch.1 {
             let scale = scale_row::<L>(problem.scale.as_ref(), b, first, blocks, arrays.scale);
             let group = Group { scale, ..group };
             source.enter::<L, INPUT>(b);
             if single && problem.dims[1] <= GROUP {
-                let tile = source.gather::<L, INPUT>((b, 0), problem.dims[1], ((b + 1).min(range.batch.1 - 1), 0));
+                let tile = source.gather::<L, INPUT>(b, 0, problem.dims[1]);
                 let group = group.of(tile, 0, problem.dims[1], true);
                 let gradients = gradient_rows::<L>(problem, b, first);
                 match walk.order {
@@ -141,11 +140,7 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
                 let first_row = if plan.narrow { usize::MAX } else { rows.0 };
                 for start in (rows.0..rows.1).step_by(source.step) {
                     let count = source.step.min(rows.1 - start);
-                    let next = match start + count {
-                        row if row < end_row => (b, row),
-                        _ => ((b + 1).min(range.batch.1 - 1), range.chunks.0 * CHUNK),
-                    };
-                    let tile = source.gather::<L, INPUT>((b, start), count, next);
+                    let tile = source.gather::<L, INPUT>(b, start, count);
                     if plan.along {
                         let [grad_output, grad_input] = [0, 2].map(|tensor| source.grid(tensor, b, start));
                         let (rows, columns, streamed) = (count, end - first, plan.streaming);

@@ -68,7 +68,7 @@ impl Walk {
         near: bool,
     ) -> Self {
         let widest = pitches.clone().max().unwrap_or(0);
-        let group = (widest * rows).max(1);
+        let group = widest * rows;
         let short = group <= SHORT && (L::HOLDS_GROUP || full <= 2);
         let all = short || (!near || L::HOLDS_GROUP) && widest <= WIDE && pitches.clone().all(is_spread);
         let row = full.max(1);
