@@ -1,6 +1,6 @@
 //! The working memory of one thread.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{Layout, handle_alloc_error};
 use std::cell::RefCell;
 use std::ptr::NonNull;
 
@@ -16,20 +16,20 @@ unsafe impl Send for Scratch {}
 impl Scratch {
     /// Its size.
     pub const BYTES: usize = 360 << 10;
-    /// A page: arrays at round offsets stand on whole lines, and no two threads share one.
-    const LAYOUT: Layout = match Layout::from_size_align(Self::BYTES, 4096) {
-        Ok(layout) => layout,
-        Err(_) => panic!("a round size"),
-    };
 
-    /// Reserves it; pages come with their first use.
+    /// Reserves it; pages come with their first use. (The allocator would write zeros to all of them: `alloc_zeroed` does
+    /// where the alignment is a page's.)
     pub fn new() -> Self {
-        // SAFETY: the layout has a size.
-        let memory = unsafe { alloc_zeroed(Self::LAYOUT) };
-        Self { memory: NonNull::new(memory).unwrap_or_else(|| handle_alloc_error(Self::LAYOUT)) }
+        let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: a new mapping.
+        let memory = unsafe { libc::mmap(std::ptr::null_mut(), Self::BYTES, access, kind, -1, 0) };
+        match NonNull::new(memory.cast::<u8>()) {
+            Some(memory) if memory.as_ptr().cast() != libc::MAP_FAILED => Self { memory },
+            _ => handle_alloc_error(Layout::new::<[u8; Self::BYTES]>()),
+        }
     }
 
-    /// Its first byte.
+    /// Its first byte, at the start of a page: arrays at round offsets stand on whole lines, and no two threads share one.
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
         self.memory.as_ptr()
     }
@@ -59,7 +59,7 @@ impl Default for Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // SAFETY: allocated in `new` with this layout.
-        unsafe { dealloc(self.memory.as_ptr(), Self::LAYOUT) }
+        // SAFETY: mapped in `new`, with this size.
+        unsafe { libc::munmap(self.memory.as_ptr().cast(), Self::BYTES) };
     }
 }
