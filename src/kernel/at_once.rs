@@ -4,7 +4,7 @@ use super::line::{Buffers, Line};
 use super::pack::Grid;
 use super::rows::{Blocks, Group, Writes, accumulate};
 use super::vector::{Lanes, MAX_STEPS};
-use super::walk::{Lines, NEAR};
+use super::walk::{Lines, NONE};
 
 /// A group over all blocks, with its sums in registers.
 ///
@@ -70,7 +70,7 @@ unsafe fn tail_at_once<L: Lanes, const INPUT: bool>(group: &Group, blocks: Block
         let inner = buffers.gather::<L, INPUT>(grids, group.rows, column, blocks.tail);
         let [grad_output, input, grad_input] = inner;
         let inner = Group { grad_output, input, grad_input, writes: group.writes.to_buffers(), ..*group };
-        let sums = full_block_at_once::<L, INPUT, NEAR>(&inner, 0, group.scale.add(column * L::SIZE));
+        let sums = full_block_at_once::<L, INPUT, NONE>(&inner, 0, group.scale.add(column * L::SIZE));
         if group.writes != Writes::Done {
             Buffers::scatter::<L>(grad_input, group.grad_input, group.rows, column, blocks.tail);
         }

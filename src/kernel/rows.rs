@@ -31,7 +31,7 @@ use super::line::{Buffers, stream_row};
 use super::pack::Grid;
 use super::plan::GROUP;
 use super::vector::{Lanes, MAX_STEPS, Set};
-use super::walk::{NEAR, ROW_BY_ROW, STREAM, Walk};
+use super::walk::{NEAR, NONE, ROW_BY_ROW, STREAM, Walk};
 
 /// What one pass over a group of rows reads and writes.
 #[derive(Clone, Copy)]
@@ -122,6 +122,7 @@ pub(crate) unsafe fn group<L: Lanes, const INPUT: bool>(group: &Group, blocks: B
     unsafe {
         if walk.all && group.rows == GROUP && !matches!(group.writes, Writes::Buffered(_)) {
             return match walk.order {
+                NONE => L::Set::at_once::<L, INPUT, NONE>(group, blocks),
                 NEAR => L::Set::at_once::<L, INPUT, NEAR>(group, blocks),
                 STREAM => L::Set::at_once::<L, INPUT, STREAM>(group, blocks),
                 _ => L::Set::at_once::<L, INPUT, ROW_BY_ROW>(group, blocks),

@@ -19,7 +19,7 @@ use super::rows::{self, Blocks, Group, Writes};
 use super::scratch::Scratch;
 use super::source::{self, Source};
 use super::vector::{Lanes, Set};
-use super::walk::{NEAR, ROW_BY_ROW, STREAM, Walk};
+use super::walk::{NEAR, NONE, ROW_BY_ROW, STREAM, Walk};
 use super::{ModulateBackward, View2};
 
 /// Columns that a tile's arrays have room for: the largest tile in whole blocks. Not a multiple of a page of sums: arrays
@@ -117,6 +117,7 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
                 let group = group.of(tile, 0, problem.dims[1], true);
                 let gradients = gradient_rows::<L>(problem, b, first);
                 match walk.order {
+                    NONE => L::Set::only_group::<L, INPUT, NONE>(&group, blocks, gradients),
                     NEAR => L::Set::only_group::<L, INPUT, NEAR>(&group, blocks, gradients),
                     STREAM => L::Set::only_group::<L, INPUT, STREAM>(&group, blocks, gradients),
                     _ => L::Set::only_group::<L, INPUT, ROW_BY_ROW>(&group, blocks, gradients),

@@ -28,12 +28,14 @@ const WIDE: usize = 16384;
 /// Rows of a group that are nearer to each other than this, but for whole pages, compete for one set of the nearest cache.
 const APART: usize = 256;
 
+/// Nothing is asked for: everything is near already.
+pub(crate) const NONE: u8 = 0;
 /// Lines of a group that are asked for in the order of memory, and into the nearest cache only.
-pub(crate) const NEAR: u8 = 0;
+pub(crate) const NEAR: u8 = 1;
 /// Lines of a group that are asked for in the order of memory.
-pub(crate) const STREAM: u8 = 1;
+pub(crate) const STREAM: u8 = 2;
 /// Lines of a group that are asked for row by row, as they are used.
-pub(crate) const ROW_BY_ROW: u8 = 2;
+pub(crate) const ROW_BY_ROW: u8 = 3;
 
 /// How many rows are taken at a time, and what is asked for.
 #[derive(Clone, Copy)]
@@ -44,7 +46,7 @@ pub(crate) struct Walk {
     near: bool,
     /// With passes: the places that are asked for.
     places: [Place; 2],
-    /// With all rows at once: [`NEAR`], [`STREAM`] or [`ROW_BY_ROW`].
+    /// With all rows at once: [`NONE`], [`NEAR`], [`STREAM`] or [`ROW_BY_ROW`].
     pub(crate) order: u8,
 }
 
@@ -75,9 +77,10 @@ impl Walk {
         let places =
             AHEAD.map(|bytes| bytes / 2 / (L::BLOCK * L::SIZE)).map(|n| Place { passes: n / row, blocks: n % row });
         let order = match () {
+            () if near => NONE,
             () if group > SHORT => ROW_BY_ROW,
             // The hardware follows a single stream as long as nothing else of the row is in between.
-            () if near || group <= AHEAD[0] => NEAR,
+            () if group <= AHEAD[0] => NEAR,
             () => STREAM,
         };
         Self { all, near, places, order }
@@ -108,12 +111,13 @@ impl Walk {
     /// As for [`Lanes`]; any address will do.
     #[inline(always)]
     pub(crate) unsafe fn ask<L: Lanes>(&self, element: *const u8, [near, far]: [usize; 2]) {
+        if self.near {
+            return;
+        }
         // SAFETY: any address will do.
         unsafe {
             L::prefetch(element.wrapping_add(near));
-            if !self.near {
-                L::prefetch_far(element.wrapping_add(far));
-            }
+            L::prefetch_far(element.wrapping_add(far));
         }
     }
 }
@@ -146,6 +150,9 @@ impl<const ORDER: u8> Lines<ORDER> {
     /// As for [`Lanes`].
     #[inline(always)]
     pub(crate) unsafe fn ask<L: Lanes>(&mut self) {
+        if ORDER == NONE {
+            return;
+        }
         // SAFETY: any address will do.
         unsafe {
             L::prefetch(self.near);
