@@ -169,7 +169,7 @@ struct Case {
 fn cases(options: &Options) -> Vec<Case> {
     let mut cases = Vec::new();
     for dtype in TYPES {
-        if let Some(dims) = options.dims {
+        if let (Some(dims), false) = (options.dims, options.layouts) {
             cases.push(Case { name: format!("{dims:?}"), dtype, dims, layout: Layout::Contiguous });
         } else if options.sweep {
             for bits in 10..=31 {
@@ -188,8 +188,10 @@ fn cases(options: &Options) -> Vec<Case> {
                 ("grad_output expanded", Layout::Expanded),
                 ("column step 2", Layout::Step),
             ] {
-                for (short, dims) in [("A", [32, 256, 1152]), ("B", [8, 4096, 1536])] {
-                    cases.push(Case { name: format!("{short} {name}"), dtype, dims, layout });
+                let given = options.dims.map(|dims| ("", dims));
+                let both = [("A ", [32, 256, 1152]), ("B ", [8, 4096, 1536])];
+                for &(short, dims) in given.as_slice().iter().chain(if given.is_some() { &[] } else { both.as_slice() }) {
+                    cases.push(Case { name: format!("{short}{name}"), dtype, dims, layout });
                 }
             }
         } else {
