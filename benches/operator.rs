@@ -190,7 +190,8 @@ fn cases(options: &Options) -> Vec<Case> {
             ] {
                 let given = options.dims.map(|dims| ("", dims));
                 let both = [("A ", [32, 256, 1152]), ("B ", [8, 4096, 1536])];
-                for &(short, dims) in given.as_slice().iter().chain(if given.is_some() { &[] } else { both.as_slice() }) {
+                for &(short, dims) in given.as_slice().iter().chain(if given.is_some() { &[] } else { both.as_slice() })
+                {
                     cases.push(Case { name: format!("{short}{name}"), dtype, dims, layout });
                 }
             }

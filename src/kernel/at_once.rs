@@ -69,11 +69,9 @@ unsafe fn tail_at_once<L: Lanes, const INPUT: bool>(group: &Group, blocks: Block
         let mut buffers = Buffers::new();
         let inner = buffers.gather::<L, INPUT>(grids, group.rows, column, blocks.tail);
         let [grad_output, input, grad_input] = inner;
-        let inner = Group { grad_output, input, grad_input, writes: group.writes.to_buffers(), ..*group };
+        let inner = Group { grad_output, input, grad_input, writes: Writes::Plain, ..*group };
         let sums = full_block_at_once::<L, INPUT, NONE>(&inner, 0, group.scale.add(column * L::SIZE));
-        if group.writes != Writes::Done {
-            Buffers::scatter::<L>(grad_input, group.grad_input, group.rows, column, blocks.tail);
-        }
+        Buffers::scatter::<L>(grad_input, group.grad_input, group.rows, column, blocks.tail);
         sums
     }
 }
@@ -86,7 +84,6 @@ unsafe fn full_block_at_once<L: Lanes, const INPUT: bool, const ORDER: u8>(
 ) -> [[L::Sums; MAX_STEPS]; 2] {
     let step = L::N * L::SIZE;
     let streams = group.writes == Writes::Streamed;
-    let done = group.writes == Writes::Done;
     // SAFETY: the caller's block.
     unsafe {
         let mut factors = [L::load(scale); MAX_STEPS];
@@ -112,11 +109,11 @@ unsafe fn full_block_at_once<L: Lanes, const INPUT: bool, const ORDER: u8>(
                     products[u] = L::add_product(products[u], g, L::load(x_row.add(u * step)));
                 }
                 plain[u] = L::add(plain[u], g);
-                if !group.copies && !done {
+                if !group.copies {
                     L::put(o_row.add(u * step), L::round(L::product(g, factors[u])), streams);
                 }
             }
-            if group.copies && !done {
+            if group.copies {
                 L::copy_block(g_row, o_row, streams);
             }
             g_row = g_row.wrapping_add(group.grad_output.row);

@@ -7,7 +7,7 @@ use super::along::{self, Along};
 use super::at_once;
 use super::halves::{even_first, in_order, sixteen_bit};
 use super::pack::{self, Grid};
-use super::plan::Plan;
+use super::plan::{GROUP, Plan};
 use super::rows::{self, Blocks, Group};
 use super::scratch::Scratch;
 use super::unit;
@@ -73,6 +73,7 @@ impl Lanes for F32 {
     const STEPS: usize = 2;
     const ONE: u32 = 0x3f80_0000;
     type Values = Widened;
+    type Line = __m256;
     type Rounded = __m256i;
     type Sums = [__m256d; 2];
     type Set = Avx2;
@@ -89,6 +90,31 @@ impl Lanes for F32 {
                 low: _mm256_cvtps_pd(_mm_loadu_ps(from)),
                 high: _mm256_cvtps_pd(_mm_loadu_ps(from.add(4))),
             }
+        }
+    }
+    #[inline(always)]
+    unsafe fn turned(from: *const u8, pitch: usize) -> [__m256; GROUP] {
+        // SAFETY: the caller's 8 rows of 8 columns.
+        unsafe {
+            let at = |column: usize, row: usize| _mm_loadu_ps(from.wrapping_add(column * pitch + 4 * row).cast());
+            let mut rows = [_mm256_setzero_ps(); GROUP];
+            for half in [0, 4] {
+                // Columns i and i + 4 share a register.
+                let mut columns = [_mm256_setzero_ps(); 4];
+                for (i, register) in columns.iter_mut().enumerate() {
+                    *register = _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(at(i, half)), at(i + 4, half));
+                }
+                rows[half..half + 4].copy_from_slice(&transpose_lanes(columns));
+            }
+            rows
+        }
+    }
+    #[inline(always)]
+    unsafe fn widen(line: __m256) -> Widened {
+        // SAFETY: the tier has AVX2.
+        unsafe {
+            let low = _mm256_cvtps_pd(_mm256_castps256_ps128(line));
+            Widened { all: line, low, high: _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(line)) }
         }
     }
     #[inline(always)]
@@ -154,15 +180,7 @@ impl Lanes for F32 {
                 rows[i + 4] = _mm256_permute2f128_ps::<0x31>(a, b);
             }
             for j in 0..2 {
-                let [a, b, c, d] = [rows[4 * j], rows[4 * j + 1], rows[4 * j + 2], rows[4 * j + 3]];
-                let (ab_low, ab_high) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
-                let (cd_low, cd_high) = (_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
-                let out = [
-                    _mm256_shuffle_ps::<0x44>(ab_low, cd_low),
-                    _mm256_shuffle_ps::<0xee>(ab_low, cd_low),
-                    _mm256_shuffle_ps::<0x44>(ab_high, cd_high),
-                    _mm256_shuffle_ps::<0xee>(ab_high, cd_high),
-                ];
+                let out = transpose_lanes([rows[4 * j], rows[4 * j + 1], rows[4 * j + 2], rows[4 * j + 3]]);
                 for (i, column) in out.into_iter().enumerate() {
                     _mm256_storeu_ps(to.add((4 * j + i) * to_pitch).cast(), column);
                 }
@@ -172,12 +190,12 @@ impl Lanes for F32 {
 }
 
 sixteen_bit! {
-    F16: __m256 => __m256i, Avx2, one 0x3c00, holds group false,
-    load load_f16, round products f16_line, round f16_line, slot in_order
+    F16: __m256 => __m256i, line __m256i, Avx2, one 0x3c00, holds group false,
+    load load_f16, widen widen_f16, round products f16_line, round f16_line, slot in_order
 }
 sixteen_bit! {
-    Bf16: __m256 => __m256i, Avx2, one 0x3f80, holds group false,
-    load load_bf16, round products bf16_products, round bf16_pairs, slot even_first
+    Bf16: __m256 => __m256i, line __m256i, Avx2, one 0x3f80, holds group false,
+    load load_bf16, widen widen_bf16, round products bf16_products, round bf16_pairs, slot even_first
 }
 
 #[inline(always)]
@@ -189,12 +207,23 @@ unsafe fn load_f16(from: *const u8) -> [__m256; 2] {
     }
 }
 
-/// Even columns, and odd ones.
+#[inline(always)]
+unsafe fn widen_f16(line: __m256i) -> [__m256; 2] {
+    // SAFETY: the tier has F16C.
+    unsafe { [_mm256_cvtph_ps(_mm256_castsi256_si128(line)), _mm256_cvtph_ps(_mm256_extracti128_si256::<1>(line))] }
+}
+
 #[inline(always)]
 unsafe fn load_bf16(from: *const u8) -> [__m256; 2] {
     // SAFETY: the caller's 16 elements.
+    unsafe { widen_bf16(_mm256_loadu_si256(from.cast())) }
+}
+
+/// Even columns, and odd ones.
+#[inline(always)]
+unsafe fn widen_bf16(pairs: __m256i) -> [__m256; 2] {
+    // SAFETY: the tier has AVX2.
     unsafe {
-        let pairs = _mm256_loadu_si256(from.cast());
         let even = _mm256_slli_epi32::<16>(pairs);
         let odd = _mm256_and_si256(pairs, _mm256_set1_epi32(0xffff_0000_u32 as i32));
         [_mm256_castsi256_ps(even), _mm256_castsi256_ps(odd)]
@@ -324,6 +353,45 @@ unsafe fn keep_nan(values: __m256, rounded: __m256i) -> __m256i {
         let quiet = _mm256_or_si256(_mm256_castps_si256(values), _mm256_set1_epi32(0x40_0000));
         let nan = _mm256_cmp_ps::<_CMP_UNORD_Q>(values, values);
         _mm256_castps_si256(_mm256_blendv_ps(_mm256_castsi256_ps(rounded), _mm256_castsi256_ps(quiet), nan))
+    }
+}
+
+/// Transposes, in each lane of 128 bits, 4 x 4 elements across four registers.
+#[inline(always)]
+unsafe fn transpose_lanes([a, b, c, d]: [__m256; 4]) -> [__m256; 4] {
+    // SAFETY: the tier has AVX2.
+    unsafe {
+        let (ab_low, ab_high) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
+        let (cd_low, cd_high) = (_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
+        [
+            _mm256_shuffle_ps::<0x44>(ab_low, cd_low),
+            _mm256_shuffle_ps::<0xee>(ab_low, cd_low),
+            _mm256_shuffle_ps::<0x44>(ab_high, cd_high),
+            _mm256_shuffle_ps::<0xee>(ab_high, cd_high),
+        ]
+    }
+}
+
+/// See [`Lanes::turned`]: 16 columns.
+#[inline(always)]
+pub(super) unsafe fn turned16(from: *const u8, pitch: usize) -> [__m256i; GROUP] {
+    // SAFETY: the caller's 8 rows of 16 columns.
+    unsafe {
+        let at = |column: usize| _mm_loadu_si128(from.wrapping_add(column * pitch).cast());
+        // Columns i and i + 8 share a register.
+        let mut rows = [_mm256_setzero_si256(); GROUP];
+        for (i, row) in rows.iter_mut().enumerate() {
+            *row = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(at(i)), at(i + 8));
+        }
+        // As in `transpose_block16`.
+        for _ in 0..3 {
+            let previous = rows;
+            for i in 0..4 {
+                rows[2 * i] = _mm256_unpacklo_epi16(previous[i], previous[i + 4]);
+                rows[2 * i + 1] = _mm256_unpackhi_epi16(previous[i], previous[i + 4]);
+            }
+        }
+        rows
     }
 }
 

@@ -8,10 +8,10 @@ use std::arch::x86_64::{_mm512_add_ps as add, _mm512_fmadd_ps as fma, _mm512_mul
 
 use super::along::{self, Along};
 use super::at_once;
-use super::avx2::{Avx2, transpose_block16};
+use super::avx2::{self, Avx2, transpose_block16};
 use super::halves::{even_first, in_order, sixteen_bit};
 use super::pack::{self, Grid};
-use super::plan::Plan;
+use super::plan::{GROUP, Plan};
 use super::rows::{self, Blocks, Group};
 use super::scratch::Scratch;
 use super::unit;
@@ -105,6 +105,7 @@ impl Lanes for F32 {
     const STEPS: usize = 1;
     const ONE: u32 = 0x3f80_0000;
     type Values = Widened;
+    type Line = [__m256; 2];
     type Rounded = __m512i;
     type Sums = [__m512d; 2];
     type Set = Avx512;
@@ -112,15 +113,30 @@ impl Lanes for F32 {
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Widened {
-        let from = from.cast::<f32>();
         // SAFETY: the caller's 16 elements. Reading the upper half from memory once more would save the shuffle that brings it
         // down, but LLVM turns that into eight scalar loads and as many inserts: a tenth more time in the caches.
         unsafe {
-            Widened {
-                all: _mm512_loadu_ps(from),
-                low: _mm512_cvtps_pd(_mm256_loadu_ps(from)),
-                high: _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(_mm512_loadu_ps(from))),
-            }
+            let all = _mm512_loadu_ps(from.cast());
+            let low = _mm512_cvtps_pd(_mm512_castps512_ps256(all));
+            Widened { all, low, high: _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(all)) }
+        }
+    }
+    #[inline(always)]
+    unsafe fn turned(from: *const u8, pitch: usize) -> [[__m256; 2]; GROUP] {
+        // Narrow registers: eight columns fill one once they are `f64`.
+        // SAFETY: the caller's 8 rows of 16 columns; with AVX-512 comes AVX2.
+        unsafe {
+            let left = avx2::F32::turned(from, pitch);
+            let right = avx2::F32::turned(from.add(8 * pitch), pitch);
+            std::array::from_fn(|row| [left[row], right[row]])
+        }
+    }
+    #[inline(always)]
+    unsafe fn widen([low, high]: [__m256; 2]) -> Widened {
+        // SAFETY: the tier has AVX-512 F and DQ.
+        unsafe {
+            let all = _mm512_insertf32x8::<1>(_mm512_castps256_ps512(low), high);
+            Widened { all, low: _mm512_cvtps_pd(low), high: _mm512_cvtps_pd(high) }
         }
     }
     #[inline(always)]
@@ -184,16 +200,7 @@ impl Lanes for F32 {
                 let low = _mm512_castps256_ps512(_mm256_loadu_ps(from.add(i * from_pitch).cast()));
                 *row = _mm512_insertf32x8::<1>(low, _mm256_loadu_ps(from.add((i + 4) * from_pitch).cast()));
             }
-            // Within each lane, a 4 x 4 quarter is transposed across the four registers.
-            let [a, b, c, d] = rows;
-            let (ab_low, ab_high) = (_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
-            let (cd_low, cd_high) = (_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d));
-            let quarters = [
-                _mm512_shuffle_ps::<0x44>(ab_low, cd_low),
-                _mm512_shuffle_ps::<0xee>(ab_low, cd_low),
-                _mm512_shuffle_ps::<0x44>(ab_high, cd_high),
-                _mm512_shuffle_ps::<0xee>(ab_high, cd_high),
-            ];
+            let quarters = transpose_lanes(rows);
             // Lanes of quarter i: column i of rows 0 to 3, column i + 4 of those, then both of rows 4 to 7.
             for (i, lanes) in quarters.into_iter().enumerate() {
                 let columns = _mm512_shuffle_f32x4::<0b11_01_10_00>(lanes, lanes);
@@ -205,12 +212,12 @@ impl Lanes for F32 {
 }
 
 sixteen_bit! {
-    F16: __m512 => __m512i, Avx512, one 0x3c00, holds group true,
-    load load_f16, round products f16_line, round f16_line, slot in_order
+    F16: __m512 => __m512i, line [__m256i; 2], Avx512, one 0x3c00, holds group true,
+    load load_f16, widen widen_f16, round products f16_line, round f16_line, slot in_order
 }
 sixteen_bit! {
-    Bf16: __m512 => __m512i, Avx512, one 0x3f80, holds group true,
-    load load_bf16, round products bf16_products, round bf16_pairs, slot even_first
+    Bf16: __m512 => __m512i, line [__m256i; 2], Avx512, one 0x3f80, holds group true,
+    load load_bf16, widen widen_bf16, round products bf16_products, round bf16_pairs, slot even_first
 }
 
 /// Adds eight sums to eight accumulators, or makes them these.
@@ -276,12 +283,29 @@ unsafe fn f16_line(values: [__m512; 2]) -> __m512i {
     }
 }
 
-/// Even columns, and odd ones.
+#[inline(always)]
+unsafe fn widen_f16([low, high]: [__m256i; 2]) -> [__m512; 2] {
+    // SAFETY: the tier has AVX-512 F.
+    unsafe { [_mm512_cvtph_ps(low), _mm512_cvtph_ps(high)] }
+}
+
 #[inline(always)]
 unsafe fn load_bf16(from: *const u8) -> [__m512; 2] {
     // SAFETY: the caller's 32 elements.
+    unsafe { even_and_odd(_mm512_loadu_si512(from.cast())) }
+}
+
+#[inline(always)]
+unsafe fn widen_bf16([low, high]: [__m256i; 2]) -> [__m512; 2] {
+    // SAFETY: the tier has AVX-512 F and DQ.
+    unsafe { even_and_odd(_mm512_inserti32x8::<1>(_mm512_castsi256_si512(low), high)) }
+}
+
+/// Even columns, and odd ones.
+#[inline(always)]
+unsafe fn even_and_odd(pairs: __m512i) -> [__m512; 2] {
+    // SAFETY: the tier has AVX-512 F.
     unsafe {
-        let pairs = _mm512_loadu_si512(from.cast());
         let even = _mm512_slli_epi32::<16>(pairs);
         let odd = _mm512_and_si512(pairs, _mm512_set1_epi32(0xffff_0000_u32 as i32));
         [_mm512_castsi512_ps(even), _mm512_castsi512_ps(odd)]
@@ -345,6 +369,32 @@ unsafe fn keep_nan(values: __m512, rounded: __m512i) -> __m512i {
     unsafe {
         let nan = _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(values, values);
         _mm512_mask_or_epi32(rounded, nan, _mm512_castps_si512(values), _mm512_set1_epi32(0x40_0000))
+    }
+}
+
+/// Transposes, in each lane of 128 bits, 4 x 4 elements across four registers.
+#[inline(always)]
+unsafe fn transpose_lanes([a, b, c, d]: [__m512; 4]) -> [__m512; 4] {
+    // SAFETY: the tier has AVX-512 F.
+    unsafe {
+        let (ab_low, ab_high) = (_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
+        let (cd_low, cd_high) = (_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d));
+        [
+            _mm512_shuffle_ps::<0x44>(ab_low, cd_low),
+            _mm512_shuffle_ps::<0xee>(ab_low, cd_low),
+            _mm512_shuffle_ps::<0x44>(ab_high, cd_high),
+            _mm512_shuffle_ps::<0xee>(ab_high, cd_high),
+        ]
+    }
+}
+
+/// See [`Lanes::turned`]: 32 columns, in narrow registers: of those, twice as many shuffles are done at a time.
+#[inline(always)]
+unsafe fn turned16(from: *const u8, pitch: usize) -> [[__m256i; 2]; GROUP] {
+    // SAFETY: the caller's 8 rows of 32 columns; with AVX-512 comes AVX2.
+    unsafe {
+        let (left, right) = (avx2::turned16(from, pitch), avx2::turned16(from.add(16 * pitch), pitch));
+        std::array::from_fn(|row| [left[row], right[row]])
     }
 }
 

@@ -1,14 +1,15 @@
 //! The 16-bit types on every vector instruction set: two vectors of `f32` hold the columns of a step.
 //!
 //! What differs by type are conversions and the columns' order. What differs by instruction set are the vectors, and the
-//! functions that a tier's module has under these names: `splat`, `add`, `mul`, `fma` (a * b + c), `put`, `accumulate_half`
-//! and `round_half_to_odd` (of the accumulators of one vector).
+//! functions that a tier's module has under these names: `splat`, `add`, `mul`, `fma` (a * b + c), `put`, `turned16`
+//! (eight rows of a step's columns from where they run along the rows), `accumulate_half` and `round_half_to_odd` (of the
+//! accumulators of one vector).
 
 /// Implements [`super::vector::Lanes`] for a 16-bit type.
 macro_rules! sixteen_bit {
     (
-        $name:ident: $vector:ty => $rounded:ty, $set:ty, one $one:literal, holds group $holds:literal,
-        load $load:path, round products $products:path, round $round:path, slot $slot:path
+        $name:ident: $vector:ty => $rounded:ty, line $line:ty, $set:ty, one $one:literal, holds group $holds:literal,
+        load $load:path, widen $widen:path, round products $products:path, round $round:path, slot $slot:path
     ) => {
         impl Lanes for $name {
             const N: usize = 2 * Self::HALF;
@@ -16,6 +17,7 @@ macro_rules! sixteen_bit {
             const STEPS: usize = LINE / (2 * Self::N);
             const ONE: u32 = $one;
             type Values = [$vector; 2];
+            type Line = $line;
             type Rounded = $rounded;
             type Sums = [$vector; 2];
             type Set = $set;
@@ -25,6 +27,16 @@ macro_rules! sixteen_bit {
             unsafe fn load(from: *const u8) -> Self::Values {
                 // SAFETY: the caller's elements.
                 unsafe { $load(from) }
+            }
+            #[inline(always)]
+            unsafe fn turned(from: *const u8, pitch: usize) -> [$line; 8] {
+                // SAFETY: the caller's elements.
+                unsafe { turned16(from, pitch) }
+            }
+            #[inline(always)]
+            unsafe fn widen(line: $line) -> Self::Values {
+                // SAFETY: the CPU has the tier's instructions.
+                unsafe { $widen(line) }
             }
             #[inline(always)]
             unsafe fn product(a: Self::Values, b: Self::Values) -> Self::Values {

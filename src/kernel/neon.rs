@@ -12,7 +12,7 @@ use super::along::{self, Along};
 use super::at_once;
 use super::halves::{in_order, sixteen_bit};
 use super::pack::{self, Grid};
-use super::plan::Plan;
+use super::plan::{GROUP, Plan};
 use super::rows::{self, Blocks, Group};
 use super::scratch::Scratch;
 use super::unit;
@@ -54,6 +54,7 @@ impl Lanes for F32 {
     const STEPS: usize = 4;
     const ONE: u32 = 0x3f80_0000;
     type Values = float32x4_t;
+    type Line = float32x4_t;
     type Rounded = float32x4_t;
     type Sums = [float64x2_t; 2];
     type Set = Neon;
@@ -63,6 +64,18 @@ impl Lanes for F32 {
     unsafe fn load(from: *const u8) -> float32x4_t {
         // SAFETY: the caller's 4 elements.
         unsafe { vld1q_f32(from.cast()) }
+    }
+    #[inline(always)]
+    unsafe fn turned(from: *const u8, pitch: usize) -> [float32x4_t; GROUP] {
+        // SAFETY: the caller's 8 rows of 4 columns.
+        unsafe {
+            let ([a, b, c, d], [e, f, g, h]) = (quarter(from, pitch), quarter(from.add(16), pitch));
+            [a, b, c, d, e, f, g, h]
+        }
+    }
+    #[inline(always)]
+    unsafe fn widen(line: float32x4_t) -> float32x4_t {
+        line
     }
     #[inline(always)]
     unsafe fn round(products: float32x4_t) -> float32x4_t {
@@ -122,20 +135,22 @@ impl Lanes for F32 {
         // SAFETY: the caller's 8 rows of 8 elements on both sides.
         unsafe {
             for (row, column) in [(0, 0), (0, 4), (4, 0), (4, 4)] {
-                let from = from.add(row * from_pitch + column * 4);
-                transpose_quarter(from, from_pitch, to.add(column * to_pitch + row * 4), to_pitch);
+                let to = to.add(column * to_pitch + row * 4);
+                for (i, row) in quarter(from.add(row * from_pitch + column * 4), from_pitch).into_iter().enumerate() {
+                    vst1q_f32(to.add(i * to_pitch).cast(), row);
+                }
             }
         }
     }
 }
 
 sixteen_bit! {
-    F16: float32x4_t => uint16x8_t, Neon, one 0x3c00, holds group true,
-    load load_f16, round products narrow_f16, round narrow_f16, slot in_order
+    F16: float32x4_t => uint16x8_t, line uint16x8_t, Neon, one 0x3c00, holds group true,
+    load load_f16, widen widen_f16, round products narrow_f16, round narrow_f16, slot in_order
 }
 sixteen_bit! {
-    Bf16: float32x4_t => uint16x8_t, Neon, one 0x3f80, holds group true,
-    load load_bf16, round products narrow_bf16, round narrow_bf16, slot in_order
+    Bf16: float32x4_t => uint16x8_t, line uint16x8_t, Neon, one 0x3f80, holds group true,
+    load load_bf16, widen widen_bf16, round products narrow_bf16, round narrow_bf16, slot in_order
 }
 
 /// `a * b + c`
@@ -261,14 +276,14 @@ unsafe fn bf16_bits(values: float32x4_t) -> uint32x4_t {
     }
 }
 
-/// Four rows of four 32-bit elements.
+/// The columns of four rows of four 32-bit elements.
 #[inline(always)]
-unsafe fn transpose_quarter(from: *const u8, from_pitch: usize, to: *mut u8, to_pitch: usize) {
-    // SAFETY: the caller's 4 rows of 4 elements on both sides.
+unsafe fn quarter(from: *const u8, pitch: usize) -> [float32x4_t; 4] {
+    // SAFETY: the caller's 4 rows of 4 elements.
     unsafe {
         let mut rows = [vdupq_n_f32(0.0); 4];
         for (i, row) in rows.iter_mut().enumerate() {
-            *row = vld1q_f32(from.add(i * from_pitch).cast());
+            *row = vld1q_f32(from.add(i * pitch).cast());
         }
         // Two rounds of interleaving rows that are 2 apart: each element's row number moves into its position, bit by bit.
         for _ in 0..2 {
@@ -278,20 +293,29 @@ unsafe fn transpose_quarter(from: *const u8, from_pitch: usize, to: *mut u8, to_
                 rows[2 * i + 1] = vzip2q_f32(previous[i], previous[i + 2]);
             }
         }
-        for (i, column) in rows.into_iter().enumerate() {
-            vst1q_f32(to.add(i * to_pitch).cast(), column);
-        }
+        rows
     }
 }
 
-/// Eight rows of eight 16-bit elements: as above, with three rounds and rows that are 4 apart.
+/// Eight rows of eight 16-bit elements.
 #[inline(always)]
 unsafe fn transpose_block16(from: *const u8, from_pitch: usize, to: *mut u8, to_pitch: usize) {
     // SAFETY: the caller's 8 rows of 8 elements on both sides.
     unsafe {
-        let mut rows = [vdupq_n_u16(0); 8];
+        for (i, row) in turned16(from, from_pitch).into_iter().enumerate() {
+            vst1q_u16(to.add(i * to_pitch).cast(), row);
+        }
+    }
+}
+
+/// The columns of eight rows of eight 16-bit elements: as above, with three rounds and rows that are 4 apart.
+#[inline(always)]
+unsafe fn turned16(from: *const u8, pitch: usize) -> [uint16x8_t; GROUP] {
+    // SAFETY: the caller's 8 rows of 8 elements.
+    unsafe {
+        let mut rows = [vdupq_n_u16(0); GROUP];
         for (i, row) in rows.iter_mut().enumerate() {
-            *row = vld1q_u16(from.add(i * from_pitch).cast());
+            *row = vld1q_u16(from.add(i * pitch).cast());
         }
         for _ in 0..3 {
             let previous = rows;
@@ -300,8 +324,6 @@ unsafe fn transpose_block16(from: *const u8, from_pitch: usize, to: *mut u8, to_
                 rows[2 * i + 1] = vzip2q_u16(previous[i], previous[i + 4]);
             }
         }
-        for (i, column) in rows.into_iter().enumerate() {
-            vst1q_u16(to.add(i * to_pitch).cast(), column);
-        }
+        rows
     }
 }

@@ -67,24 +67,15 @@ impl Group {
     }
 }
 
-/// How grad_input is stored, if at all.
+/// How grad_input is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Writes {
     /// Through the caches.
     Plain,
-    /// It has been already.
-    Done,
     /// Past the caches: full blocks are aligned to lines.
     Streamed,
     /// Past the caches by way of these two rows, since the real ones begin anywhere in a line.
     Buffered(Grid),
-}
-
-impl Writes {
-    /// The same for a block that is computed in buffers first.
-    pub(crate) fn to_buffers(self) -> Self {
-        if self == Self::Done { self } else { Self::Plain }
-    }
 }
 
 /// How the columns of a tile fall into blocks: full ones, and the rest. Scale and accumulators have room for full blocks
@@ -181,11 +172,9 @@ pub(crate) unsafe fn pass<L: Lanes, const INPUT: bool, const ROWS: usize, const 
             let mut buffers = Buffers::new();
             let inner = buffers.gather::<L, INPUT>(grids, ROWS, column, blocks.tail);
             // The block's own columns are at the start of the buffers.
-            let plain = Group { writes: group.writes.to_buffers(), ..*group };
+            let plain = Group { writes: Writes::Plain, ..*group };
             block::<L, INPUT, ROWS, FIRST, LAST>(&plain, inner, 0, blocks.full, walk, [[0; 2]; 2]);
-            if group.writes != Writes::Done {
-                Buffers::scatter::<L>(inner[2], grids[2], ROWS, column, blocks.tail);
-            }
+            Buffers::scatter::<L>(inner[2], grids[2], ROWS, column, blocks.tail);
         }
     }
 }
@@ -238,9 +227,6 @@ unsafe fn block<L: Lanes, const INPUT: bool, const ROWS: usize, const FIRST: boo
                 }
                 kept[1].write_unaligned(plain);
             }
-        }
-        if group.writes == Writes::Done {
-            return;
         }
         for row in 0..ROWS {
             let to = at(grad_input, row);

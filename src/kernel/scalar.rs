@@ -4,7 +4,7 @@ use super::along::{self, Along};
 use super::at_once;
 use super::element;
 use super::pack::{self, Grid};
-use super::plan::Plan;
+use super::plan::{GROUP, Plan};
 use super::rows::{self, Blocks, Group};
 use super::scratch::Scratch;
 use super::unit;
@@ -35,6 +35,7 @@ impl Lanes for F32 {
     const STEPS: usize = 4;
     const ONE: u32 = 0x3f80_0000;
     type Values = f32;
+    type Line = f32;
     type Rounded = f32;
     type Sums = f64;
     type Set = Scalar;
@@ -44,6 +45,15 @@ impl Lanes for F32 {
     unsafe fn load(from: *const u8) -> f32 {
         // SAFETY: the caller's element.
         unsafe { from.cast::<f32>().read_unaligned() }
+    }
+    #[inline(always)]
+    unsafe fn turned(from: *const u8, _pitch: usize) -> [f32; GROUP] {
+        // SAFETY: the caller's elements of one column.
+        std::array::from_fn(|row| unsafe { Self::load(from.add(row * Self::SIZE)) })
+    }
+    #[inline(always)]
+    unsafe fn widen(line: f32) -> f32 {
+        line
     }
     #[inline(always)]
     unsafe fn round(products: f32) -> f32 {
@@ -97,6 +107,7 @@ macro_rules! sixteen_bit {
             const STEPS: usize = 4;
             const ONE: u32 = $one;
             type Values = f32;
+            type Line = f32;
             type Rounded = u16;
             type Sums = f32;
             type Set = Scalar;
@@ -106,6 +117,15 @@ macro_rules! sixteen_bit {
             unsafe fn load(from: *const u8) -> f32 {
                 // SAFETY: the caller's element.
                 $widen(unsafe { from.cast::<u16>().read_unaligned() })
+            }
+            #[inline(always)]
+            unsafe fn turned(from: *const u8, _pitch: usize) -> [f32; GROUP] {
+                // SAFETY: the caller's elements of one column.
+                std::array::from_fn(|row| unsafe { Self::load(from.add(row * Self::SIZE)) })
+            }
+            #[inline(always)]
+            unsafe fn widen(line: f32) -> f32 {
+                line
             }
             #[inline(always)]
             unsafe fn round(products: f32) -> u16 {

@@ -23,9 +23,14 @@ impl Turned {
     /// Where all tensors run along L: long pieces of few columns, since columns are often a power of two apart and compete for
     /// the same sets of the caches. 64 rows of 256 bytes took up to 1.4 times as long, 32 of 512 twice; so did 256 rows of a
     /// 16-bit type.
-    const ALL: Self = Self { rows: 128, width: 128 };
+    const ALL: Self = Self { rows: 512, width: 64 };
     /// Where some tensor has adjacent columns, whose rows are read in pieces of this width: 128 bytes took 1.4 times as long.
     const SOME: Self = Self { rows: 64, width: 256 };
+
+    /// Bytes of a tile that keeps columns together, of a type with 16 bits: of others it is smaller.
+    const fn bytes(self) -> usize {
+        self.width / 2 * (self.rows * 2 + LINE)
+    }
 
     pub(crate) fn of(layouts: [Layout; 3]) -> Self {
         if layouts == [Layout::Turned; 3] { Self::ALL } else { Self::SOME }
@@ -36,10 +41,11 @@ impl Turned {
 pub(crate) const TURNED_GROUP_WIDTH: usize = 2048;
 /// Columns of a tile of a view whose columns are apart: long runs of it are what the prefetchers follow.
 pub(crate) const STEPPED_TILE: usize = 512;
-/// Bytes of the largest tile, whose rows are a line longer than half a page so as to fall into different sets of the cache.
-pub(crate) const TILE_BYTES: usize = GROUP * (STEPPED_TILE * 4 + LINE);
-const _: () = assert!(Turned::ALL.width * Turned::ALL.rows <= TILE_BYTES);
-const _: () = assert!(Turned::SOME.width * Turned::SOME.rows <= TILE_BYTES);
+/// Bytes of the largest tile. Rows, or the columns of those that keep columns together, are a line longer than they need so as
+/// to fall into different sets of the cache.
+pub(crate) const TILE_BYTES: usize = 36 << 10;
+const _: () = assert!(GROUP * (STEPPED_TILE * 4 + LINE) <= TILE_BYTES);
+const _: () = assert!(Turned::ALL.bytes() <= TILE_BYTES && Turned::SOME.bytes() <= TILE_BYTES);
 const _: () = assert!(GROUP * (TURNED_GROUP_WIDTH + LINE) <= TILE_BYTES);
 
 /// The three large tensors' part of one unit.
@@ -55,8 +61,8 @@ pub(crate) struct Source {
     rows: (usize, usize),
     tiles: [*mut u8; 3],
     uniform: [*mut u8; 2],
-    /// Bytes from row to row of a tile.
-    pitch: usize,
+    /// Bytes from row to row of a tile, or from column to column of one that keeps columns together.
+    pub pitch: usize,
     /// Whether some view is gathered.
     pub gathered: bool,
     /// Rows that are taken in one go.
@@ -89,7 +95,11 @@ impl Source {
             rows: (unit.chunks.0 * CHUNK, problem.dims[1].min(unit.chunks.1 * CHUNK)),
             tiles,
             uniform,
-            pitch: (columns * L::SIZE).next_multiple_of(LINE) + if columns * L::SIZE > turned.width { LINE } else { 0 },
+            pitch: match () {
+                () if plan.along => turned.rows * L::SIZE + LINE,
+                () if columns * L::SIZE > turned.width => (columns * L::SIZE).next_multiple_of(LINE) + LINE,
+                () => (columns * L::SIZE).next_multiple_of(LINE),
+            },
             gathered,
             step: match (stepped, gathered) {
                 (true, _) => GROUP,
@@ -135,6 +145,20 @@ impl Source {
     #[inline(always)]
     fn next(&self, b: usize, end: usize) -> (usize, usize) {
         if end < self.rows.1 { (b, end) } else { (self.last.min(b + 1), self.rows.0) }
+    }
+
+    /// The three tensors' elements of some rows where they are, and how many bytes behind grad_output and input come those that
+    /// are wanted next.
+    #[inline(always)]
+    pub(crate) unsafe fn place(&self, b: usize, start: usize, count: usize) -> ([Grid; 3], [usize; 2]) {
+        // SAFETY: rows within the dims.
+        unsafe {
+            let grids = [0, 1, 2].map(|tensor| self.grid(tensor, b, start));
+            let next = self.next(b, start + count);
+            let ahead = [0, 1]
+                .map(|tensor| self.grid(tensor, next.0, next.1).base.addr().wrapping_sub(grids[tensor].base.addr()));
+            (grids, ahead)
+        }
     }
 
     /// The three tensors' elements of some rows, with adjacent columns.

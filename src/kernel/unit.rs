@@ -91,7 +91,6 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
             grad_input: arrays.rows,
             scale: arrays.scale,
             writes: match (plan.streaming, plan.aligned) {
-                _ if plan.along => Writes::Done,
                 (false, _) => Writes::Plain,
                 (true, true) => Writes::Streamed,
                 (true, false) => Writes::Buffered(arrays.rows),
@@ -141,19 +140,31 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
                 let first_row = if plan.narrow { usize::MAX } else { rows.0 };
                 for start in (rows.0..rows.1).step_by(source.step) {
                     let count = source.step.min(rows.1 - start);
-                    let tile = source.gather::<L, INPUT>(b, start, count);
                     if plan.along {
-                        let [grad_output, grad_input] = [0, 2].map(|tensor| source.grid(tensor, b, start));
-                        let (rows, columns, streamed) = (count, end - first, plan.streaming);
-                        L::Set::along::<L>(&Along { grad_output, grad_input, scale, rows, columns, copies, streamed });
+                        let ([grad_output, input, grad_input], ahead) = source.place(b, start, count);
+                        L::Set::along::<L, INPUT>(&Along {
+                            grad_output,
+                            input,
+                            grad_input,
+                            ahead,
+                            scale,
+                            rows: count,
+                            columns: end - first,
+                            copies,
+                            streamed: plan.streaming,
+                            tiles: [arrays.tiles[0], arrays.tiles[1]],
+                            pitch: source.pitch,
+                            accumulators: arrays.chunk_sums,
+                            fresh: start == first_row,
+                        });
+                        continue;
                     }
+                    let tile = source.gather::<L, INPUT>(b, start, count);
                     for row in (0..count).step_by(GROUP) {
                         let fresh = start + row == first_row;
                         rows::group::<L, INPUT>(&group.of(tile, row, GROUP.min(count - row), fresh), blocks, walk);
                     }
-                    if !plan.along {
-                        source.scatter::<L>(tile[2], b, start, count);
-                    }
+                    source.scatter::<L>(tile[2], b, start, count);
                 }
                 if single {
                     // One chunk's sums are the sums.

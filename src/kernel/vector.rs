@@ -2,7 +2,7 @@
 
 use super::along::Along;
 use super::pack::Grid;
-use super::plan::Plan;
+use super::plan::{GROUP, Plan};
 use super::rows::{Blocks, Group};
 use super::scratch::Scratch;
 use super::walk::Walk;
@@ -64,7 +64,7 @@ pub(crate) trait Set: Copy {
         walk: Walk,
     );
     /// [`super::along::along`].
-    unsafe fn along<L: Lanes>(columns: &Along);
+    unsafe fn along<L: Lanes, const INPUT: bool>(along: &Along);
     /// [`super::pack::copy`].
     unsafe fn copy<L: Lanes>(from: Grid, to: Grid, rows: usize, columns: usize, ahead: usize);
 }
@@ -107,9 +107,9 @@ macro_rules! loops {
         }
         $(#[$features])?
         #[inline(never)]
-        unsafe fn along<L: Lanes>(columns: &Along) {
+        unsafe fn along<L: Lanes, const INPUT: bool>(along: &Along) {
             // SAFETY: as the caller promises.
-            unsafe { along::along::<L>(columns) }
+            unsafe { along::along::<L, INPUT>(along) }
         }
         $(#[$features])?
         #[inline(never)]
@@ -146,6 +146,8 @@ pub(crate) trait Lanes: Copy {
     const ONE: u32;
     /// `N` elements, ready to be multiplied.
     type Values: Copy;
+    /// `N` elements as memory has them.
+    type Line: Copy;
     /// `N` elements, rounded to the type and in the order that memory has.
     type Rounded: Copy;
     /// Sums of one group of rows, of `N` columns: `f64` for FLOAT, `f32` for the 16-bit types.
@@ -157,6 +159,10 @@ pub(crate) trait Lanes: Copy {
 
     /// Reads `N` elements.
     unsafe fn load(from: *const u8) -> Self::Values;
+    /// Eight rows of `N` columns, from where rows are side by side and columns `pitch` bytes apart.
+    unsafe fn turned(from: *const u8, pitch: usize) -> [Self::Line; GROUP];
+    /// What `load` would have made of these elements.
+    unsafe fn widen(line: Self::Line) -> Self::Values;
     /// Products that are exact or rounded as the contract's grad_input wants, once `round` has rounded them.
     unsafe fn product(a: Self::Values, b: Self::Values) -> Self::Values;
     /// Rounds products of elements to the type. (Not just any values: a NaN must be one that an element has, made quiet.)
