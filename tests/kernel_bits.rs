@@ -130,6 +130,28 @@ fn layouts_each_and_mixed() {
     }
 }
 
+/// Tensors along L are turned in registers, from tiles of some hundred rows of a step's columns or two.
+#[test]
+fn lengths_and_widths_around_the_tiles_of_views_along_l() {
+    for dtype in TYPES {
+        for l in [9, 15, 64, 511, 512, 513, 520, 1029, 1544] {
+            for d in [17, 31, 32, 33, 63, 64, 65, 130] {
+                let mut random = Random::new((l * d) as u64);
+                let pitch = random.pick(&[0, 3, 16]);
+                let along = Layout::Transposed(pitch);
+                let x = if d == 33 { random.pick(&Layout::ALL) } else { along };
+                check_all_ways(&Case {
+                    layouts: [along, x, along],
+                    wanted: if l == 520 { random.pick(&Wanted::ALL) } else { Wanted::ALL[0] },
+                    values: if l == 64 { Values::Any } else { Values::Usual },
+                    seed: random.next(),
+                    ..Case::plain(dtype, [2, l, d])
+                });
+            }
+        }
+    }
+}
+
 #[test]
 fn any_number_of_threads() {
     for dtype in TYPES {

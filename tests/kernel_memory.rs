@@ -76,6 +76,7 @@ fn nothing_beyond_the_tensors_is_touched() {
         [5, 8, 1],
         [1, 3, 129],
         [1, 70, 150],
+        [1, 523, 37],
     ];
     for dtype in TYPES {
         for layout in layouts {

@@ -81,7 +81,7 @@ unsafe fn stage<L: Lanes>(along: &Along, from: Grid, tile: usize, column: usize)
         let (from, to) = (from.at(0, column), along.tiles[tile].add(column * along.pitch));
         let whole = bytes / LINE * LINE;
         for at in (0..whole).step_by(LINE) {
-            L::prefetch(from.wrapping_add(near + at));
+            L::prefetch(from.wrapping_add(near.wrapping_add(at)));
             L::Set::copy_line(from.add(at), to.add(at), false);
         }
         std::ptr::copy_nonoverlapping(from.add(whole), to.add(whole), bytes - whole);
@@ -97,13 +97,18 @@ unsafe fn multiply<L: Lanes>(along: &Along, column: usize) {
     // SAFETY: the caller's column and tile.
     unsafe {
         let (from, to) = (along.tiles[0].add(column * along.pitch), along.grad_input.at(0, column));
+        let next = along.grad_output.at(0, column).wrapping_add(along.ahead[0]);
         if along.copies {
+            for at in (0..bytes).step_by(LINE) {
+                L::prefetch_far(next.wrapping_add(at));
+            }
             return std::ptr::copy_nonoverlapping(from, to, bytes);
         }
         let mut line = Line::new();
         let factor = L::load(line.filled::<L>(along.scale.add(column * L::SIZE)));
         let streams = along.streamed && to.addr().is_multiple_of(LINE) && bytes.is_multiple_of(LINE);
         for at in (0..whole).step_by(step) {
+            L::prefetch_far(next.wrapping_add(at));
             L::put(to.add(at), L::round(L::product(L::load(from.add(at)), factor)), streams);
         }
         if whole < bytes {
@@ -127,7 +132,6 @@ unsafe fn group<L: Lanes, const INPUT: bool, const FULL: bool>(along: &Along, ro
         let (part, line) = (row / GROUP % groups, row * L::SIZE / LINE * LINE);
         for i in 0..L::N / groups {
             let place = |from: Grid| (column + part * (L::N / groups) + i) * from.column + line;
-            L::prefetch_far(along.grad_output.base.wrapping_add(along.ahead[0].wrapping_add(place(along.grad_output))));
             if INPUT {
                 L::prefetch_far(along.input.base.wrapping_add(along.ahead[1].wrapping_add(place(along.input))));
             }

@@ -3,14 +3,15 @@
 //! - A view whose columns are adjacent is used where it is.
 //! - One that has the same value all over a sample (an expanded gradient of a sum, say) becomes one row of that value.
 //! - Of any other, some rows at a time are gathered into a tile with adjacent columns. Where a view runs along L, a tile is
-//!   some rows of few columns; where its columns are merely apart, it is a group of rows of many.
+//!   some rows of few columns; where its columns are merely apart, it is a group of rows of many. Where grad_output and
+//!   grad_input both run along L, tiles keep their columns together: see `along`.
 
 use super::View3;
 use super::pack::{self, Grid};
 use super::plan::{CHUNK, GROUP, Layout, Plan, Unit};
 use super::vector::{LINE, Lanes, Set};
 
-/// How much of a view that runs along L a tile takes, so that two tiles fit into the nearest cache.
+/// How much of a view that runs along L a tile takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turned {
     /// Rows of a tile.
@@ -21,10 +22,10 @@ pub(crate) struct Turned {
 
 impl Turned {
     /// Where all tensors run along L: long pieces of few columns, since columns are often a power of two apart and compete for
-    /// the same sets of the caches. 64 rows of 256 bytes took up to 1.4 times as long, 32 of 512 twice; so did 256 rows of a
-    /// 16-bit type.
+    /// the same sets of the caches. 128 rows of 128 bytes took 1.1 to 1.3 times as long, 1024 of 64 the same.
     const ALL: Self = Self { rows: 512, width: 64 };
     /// Where some tensor has adjacent columns, whose rows are read in pieces of this width: 128 bytes took 1.4 times as long.
+    /// Two tiles fit into the nearest cache.
     const SOME: Self = Self { rows: 64, width: 256 };
 
     /// Bytes of a tile that keeps columns together, of a type with 16 bits: of others it is smaller.
