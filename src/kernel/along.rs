@@ -1,16 +1,40 @@
-//! Tensors that run along L: grad_input is made where it lies, and the sums by turning blocks of 8 rows in registers.
+//! Tensors that run along L: a column is read, used and written as one stream, like a triad's.
 //!
-//! Some columns of some rows at a time are first brought to a tile as they are, column by column, in long runs. From there
-//! the next 8 rows of a step's columns are read, once for each group of rows. Reading them from the tensors instead would
-//! compete for the same few sets of the caches, since columns are often a power of two apart.
+//! The groups of 8 rows of a column don't depend on each other, so they stand side by side in the registers: `N` groups, that
+//! is 8 `N` adjacent rows, are turned there and become 8 vectors, row r of every group in the r-th.
+//!
+//! ```text
+//! for every 8 columns:
+//!     for each of them:
+//!         for each stretch of N groups:
+//!             group sums = as for N columns of a group         (kept)
+//!             grad_input = grad_output * scale
+//!     for each group, in order: chunk sums += group sums       (of 8 columns at a time, turned once more)
+//! ```
+//!
+//! Adding up one column's groups alone, each sum waiting for the one before, took as long as all the rest.
+
+use std::mem::MaybeUninit;
 
 use super::line::Line;
 use super::pack::Grid;
-use super::plan::GROUP;
-use super::rows::accumulate;
+use super::plan::{CHUNK, GROUP};
 use super::vector::{LINE, Lanes, Set};
 
-/// Some rows and columns of the three tensors. grad_output and grad_input run along L, and may be the same elements.
+/// How far ahead of the walk lines are asked for, in bytes of each tensor: near and far.
+const AHEAD: [usize; 2] = [2048, 8192];
+/// Columns whose group sums are added up together.
+const TOGETHER: usize = 8;
+/// Group sums that a column has room for, and a line more: so they fall into different sets of the cache.
+const PITCH: usize = CHUNK / GROUP + LINE / size_of::<f64>();
+/// Bytes that the group sums of one gradient need.
+pub(crate) const GROUP_SUMS_BYTES: usize = TOGETHER * PITCH * size_of::<f64>();
+/// The most that `N` is: 16-bit elements of a line.
+const MAX_N: usize = LINE / 2;
+/// Bytes of the longest stretch: 8 rows of a line.
+const STRETCH: usize = GROUP * LINE;
+
+/// Some rows of some columns of the three tensors. grad_output and grad_input run along L, and may be the same elements.
 #[derive(Clone, Copy)]
 pub(crate) struct Along {
     pub grad_output: Grid,
@@ -21,17 +45,21 @@ pub(crate) struct Along {
     pub ahead: [usize; 2],
     /// Scale of the columns, side by side.
     pub scale: *const u8,
+    /// At most a chunk's.
     pub rows: usize,
     pub columns: usize,
     /// Whether there is no scale.
     pub copies: bool,
     /// Whether whole lines go past the caches.
     pub streamed: bool,
-    /// Room for a tile of grad_output and one of input, columns `pitch` bytes apart: whole steps of columns, whole groups of
-    /// rows.
-    pub tiles: [*mut u8; 2],
+    /// Whether everything is near already.
+    pub near: bool,
+    /// Where columns of input stand whose own rows are apart, with so many bytes from one to the next.
+    pub tile: *mut u8,
     pub pitch: usize,
-    /// Accumulators of grad_scale and grad_shift, for whole steps of columns.
+    /// Room for group sums of grad_scale and grad_shift.
+    pub group_sums: [*mut f64; 2],
+    /// Accumulators of grad_scale and grad_shift.
     pub accumulators: [*mut f64; 2],
     /// Whether the first group of rows is the first of all, and the accumulators hold nothing yet.
     pub fresh: bool,
@@ -44,115 +72,236 @@ pub(crate) struct Along {
 /// The grids have the rows, side by side in grad_output and grad_input, and the columns; so has the scale.
 #[inline(always)]
 pub(crate) unsafe fn along<L: Lanes, const INPUT: bool>(along: &Along) {
+    let mut along = *along;
     // SAFETY: the caller's rows, columns and room.
     unsafe {
-        for column in 0..along.columns {
-            stage::<L>(along, along.grad_output, 0, column);
-            if INPUT && along.input.row == L::SIZE {
-                stage::<L>(along, along.input, 1, column);
-            }
-            multiply::<L>(along, column);
-        }
         if INPUT && along.input.row != L::SIZE {
-            let tile = Grid { base: along.tiles[1], row: L::SIZE, column: along.pitch };
+            let tile = Grid { base: along.tile, row: L::SIZE, column: along.pitch };
             L::Set::copy::<L>(along.input, tile, along.rows, along.columns, along.ahead[1]);
+            along.input = tile;
         }
-        let whole = along.rows / GROUP * GROUP;
-        for column in (0..along.columns).step_by(L::N) {
-            for row in (0..whole).step_by(GROUP) {
-                group::<L, INPUT, true>(along, row, column);
+        let mut cursors = AHEAD.map(|bytes| Cursor::new::<L>(&along, bytes));
+        for first in (0..along.columns).step_by(TOGETHER) {
+            let columns = TOGETHER.min(along.columns - first);
+            for i in 0..columns {
+                one_column::<L, INPUT>(&along, first + i, i * PITCH, &mut cursors);
             }
-            if whole < along.rows {
-                group::<L, INPUT, false>(along, whole, column);
+            for gradient in usize::from(!INPUT)..2 {
+                let (sums, to) = (along.group_sums[gradient], along.accumulators[gradient]);
+                if columns == TOGETHER {
+                    add_groups::<L, TOGETHER>(&along, sums, to, first);
+                } else {
+                    for i in 0..columns {
+                        add_groups::<L, 1>(&along, sums.add(i * PITCH), to, first + i);
+                    }
+                }
             }
         }
     }
 }
 
-/// Brings a column to its tile.
-#[inline(always)]
-unsafe fn stage<L: Lanes>(along: &Along, from: Grid, tile: usize, column: usize) {
-    let bytes = along.rows * L::SIZE;
-    let ahead = along.ahead[tile];
-    // Behind the last column come the first of what is wanted next.
-    let near = if column + 1 < along.columns { from.column } else { ahead.wrapping_sub(column * from.column) };
-    // SAFETY: the caller's column and tile; any address will do for a prefetch.
-    unsafe {
-        let (from, to) = (from.at(0, column), along.tiles[tile].add(column * along.pitch));
-        let whole = bytes / LINE * LINE;
-        for at in (0..whole).step_by(LINE) {
-            L::prefetch(from.wrapping_add(near.wrapping_add(at)));
-            L::Set::copy_line(from.add(at), to.add(at), false);
+/// A stretch that will be reached later.
+#[derive(Clone, Copy)]
+struct Cursor {
+    column: usize,
+    /// Bytes from the column's start.
+    at: usize,
+    /// Bytes of a column, and of a stretch.
+    bytes: usize,
+    stretch: usize,
+}
+
+impl Cursor {
+    /// The one that starts about so many bytes behind the first.
+    #[inline(always)]
+    fn new<L: Lanes>(along: &Along, ahead: usize) -> Self {
+        let bytes = along.rows * L::SIZE;
+        let stretch = GROUP * L::N * L::SIZE;
+        let (stretches, steps) = (bytes.div_ceil(stretch), ahead / stretch.min(bytes));
+        Self { column: steps / stretches, at: steps % stretches * stretch, bytes, stretch }
+    }
+
+    /// Its addresses in a tensor, `ahead` bytes behind which it goes on.
+    #[inline(always)]
+    fn address(&self, along: &Along, tensor: Grid, ahead: usize) -> *const u8 {
+        let here = self.column < along.columns;
+        let (start, column) = if here { (0, self.column) } else { (ahead, self.column - along.columns) };
+        tensor.base.wrapping_add(start.wrapping_add(column * tensor.column).wrapping_add(self.at))
+    }
+
+    #[inline(always)]
+    fn advance(&mut self) {
+        self.at += self.stretch;
+        if self.at >= self.bytes {
+            self.at = 0;
+            self.column += 1;
         }
-        std::ptr::copy_nonoverlapping(from.add(whole), to.add(whole), bytes - whole);
     }
 }
 
-/// A column of grad_output, from its tile, times its scale, or a copy of it, to grad_input.
+/// A column: makes its grad_input, and its group sums from a place on.
 #[inline(always)]
-unsafe fn multiply<L: Lanes>(along: &Along, column: usize) {
-    let step = L::N * L::SIZE;
-    let bytes = along.rows * L::SIZE;
-    let whole = bytes / step * step;
-    // SAFETY: the caller's column and tile.
+unsafe fn one_column<L: Lanes, const INPUT: bool>(
+    along: &Along,
+    column: usize,
+    place: usize,
+    cursors: &mut [Cursor; 2],
+) {
+    let rows = L::N * GROUP;
+    let grids = [along.grad_output, along.input, along.grad_input];
+    // SAFETY: the caller's rows and columns.
     unsafe {
-        let (from, to) = (along.tiles[0].add(column * along.pitch), along.grad_input.at(0, column));
-        let next = along.grad_output.at(0, column).wrapping_add(along.ahead[0]);
-        if along.copies {
-            for at in (0..bytes).step_by(LINE) {
-                L::prefetch_far(next.wrapping_add(at));
-            }
-            return std::ptr::copy_nonoverlapping(from, to, bytes);
-        }
         let mut line = Line::new();
         let factor = L::load(line.filled::<L>(along.scale.add(column * L::SIZE)));
-        let streams = along.streamed && to.addr().is_multiple_of(LINE) && bytes.is_multiple_of(LINE);
-        for at in (0..whole).step_by(step) {
-            L::prefetch_far(next.wrapping_add(at));
-            L::put(to.add(at), L::round(L::product(L::load(from.add(at)), factor)), streams);
-        }
-        if whole < bytes {
-            let rest = line.filled::<L>(from.add(whole));
-            std::ptr::copy_nonoverlapping(from.add(whole), rest, bytes - whole);
-            L::put(rest, L::round(L::product(L::load(rest), factor)), false);
-            std::ptr::copy_nonoverlapping(rest, to.add(whole), bytes - whole);
+        let streams = along.streamed && grids[2].at(0, column).addr().is_multiple_of(LINE);
+        for row in (0..along.rows).step_by(rows) {
+            let places = grids.map(|grid| grid.at(0, column).wrapping_add(row * L::SIZE));
+            let sums = along.group_sums.map(|sums| sums.wrapping_add(place + row / GROUP));
+            let next = cursors.map(|cursor| {
+                [
+                    cursor.address(along, along.grad_output, along.ahead[0]),
+                    cursor.address(along, along.input, along.ahead[1]),
+                ]
+            });
+            cursors.iter_mut().for_each(Cursor::advance);
+            let count = along.rows - row;
+            if count >= rows {
+                stretch::<L, INPUT>(along, places, factor, sums, next, streams);
+            } else {
+                let mut ends = Ends::new();
+                let inner = ends.gather::<L, INPUT>(places, count);
+                stretch::<L, INPUT>(along, inner, factor, sums, next, false);
+                std::ptr::copy_nonoverlapping(inner[2], places[2], count * L::SIZE);
+            }
         }
     }
 }
 
-/// A group of rows of a step's columns, from the tiles to the accumulators. `FULL`: it has all 8 rows.
-#[inline(always)]
-unsafe fn group<L: Lanes, const INPUT: bool, const FULL: bool>(along: &Along, row: usize, column: usize) {
-    let rows = if FULL { GROUP } else { along.rows - row };
-    let offset = column * along.pitch + row * L::SIZE;
-    // SAFETY: the tiles have room for whole steps and groups; any address will do for a prefetch.
-    unsafe {
-        // While this computes, memory brings what is wanted next: each line once, with one of the groups that it has.
-        let groups = LINE / (GROUP * L::SIZE);
-        let (part, line) = (row / GROUP % groups, row * L::SIZE / LINE * LINE);
-        for i in 0..L::N / groups {
-            let place = |from: Grid| (column + part * (L::N / groups) + i) * from.column + line;
-            if INPUT {
-                L::prefetch_far(along.input.base.wrapping_add(along.ahead[1].wrapping_add(place(along.input))));
-            }
-        }
-        let g = L::turned(along.tiles[0].add(offset), along.pitch);
-        let x = if INPUT { L::turned(along.tiles[1].add(offset), along.pitch) } else { g };
-        let (mut products, mut plain) = (L::no_sums(), L::no_sums());
-        for i in 0..GROUP {
-            if FULL || i < rows {
-                let g = L::widen(g[i]);
-                if INPUT {
-                    products = L::add_product(products, g, L::widen(x[i]));
+/// The end of a column of each tensor, filled up to a stretch with what changes no sum.
+#[repr(C, align(64))]
+struct Ends([[MaybeUninit<u8>; STRETCH]; 3]);
+
+impl Ends {
+    #[inline(always)]
+    fn new() -> Self {
+        Self([[MaybeUninit::uninit(); STRETCH]; 3])
+    }
+
+    /// Brings some rows here, fewer than a stretch.
+    ///
+    /// # Safety
+    ///
+    /// The columns have the rows.
+    #[inline(always)]
+    unsafe fn gather<L: Lanes, const INPUT: bool>(&mut self, columns: [*mut u8; 3], rows: usize) -> [*mut u8; 3] {
+        let inner = self.0.each_mut().map(|column| column.as_mut_ptr().cast::<u8>());
+        // -0.0 to be added, and also as a product: -0.0 times 1.
+        let fills = [1 << (8 * L::SIZE - 1), L::ONE];
+        for tensor in 0..1 + usize::from(INPUT) {
+            // SAFETY: the caller's rows, and room for a stretch.
+            unsafe {
+                std::ptr::copy_nonoverlapping(columns[tensor], inner[tensor], rows * L::SIZE);
+                for row in rows..L::N * GROUP {
+                    let fill = fills[tensor].to_le_bytes();
+                    std::ptr::copy_nonoverlapping(fill.as_ptr(), inner[tensor].add(row * L::SIZE), L::SIZE);
                 }
-                plain = L::add(plain, g);
             }
         }
-        let fresh = along.fresh && row == 0;
-        let [of_products, of_plain] = along.accumulators.map(|sums| sums.wrapping_add(column));
-        if INPUT {
-            accumulate::<L>(of_products, products, fresh);
-        }
-        accumulate::<L>(of_plain, plain, fresh);
+        inner
     }
 }
+
+/// `N` groups of a column. All reads come first, since grad_input may be one of the others.
+#[inline(always)]
+unsafe fn stretch<L: Lanes, const INPUT: bool>(
+    along: &Along,
+    [from, input, to]: [*mut u8; 3],
+    factor: L::Values,
+    sums: [*mut f64; 2],
+    next: [[*const u8; 2]; 2],
+    streams: bool,
+) {
+    let step = L::N * L::SIZE;
+    // SAFETY: the caller's rows; any address will do for a prefetch.
+    unsafe {
+        let g = L::turned(from, GROUP * L::SIZE);
+        let x = if INPUT { L::turned(input, GROUP * L::SIZE) } else { g };
+        let (mut products, mut plain) = (L::no_sums(), L::no_sums());
+        for i in 0..GROUP {
+            let g = L::widen(g[i]);
+            if INPUT {
+                products = L::add_product(products, g, L::widen(x[i]));
+            }
+            plain = L::add(plain, g);
+        }
+        if INPUT {
+            L::accumulate::<true>(sums[0], products);
+        }
+        L::accumulate::<true>(sums[1], plain);
+        for at in (0..GROUP * step).step_by(step) {
+            if at.is_multiple_of(LINE) && !along.near {
+                let [near, far] = next;
+                L::prefetch(near[0].wrapping_add(at));
+                L::prefetch_far(far[0].wrapping_add(at));
+                if INPUT {
+                    L::prefetch(near[1].wrapping_add(at));
+                    L::prefetch_far(far[1].wrapping_add(at));
+                }
+            }
+            if !along.copies {
+                L::put(to.add(at), L::round(L::product(L::load(from.add(at)), factor)), streams);
+            } else if LINE <= GROUP * step {
+                if at.is_multiple_of(LINE) {
+                    L::Set::copy_line(from.add(at), to.add(at), streams);
+                }
+            } else {
+                std::ptr::copy(from.add(at), to.add(at), step);
+            }
+        }
+    }
+}
+
+/// Adds the group sums of one column or of [`TOGETHER`], in order, to their accumulators.
+#[inline(always)]
+unsafe fn add_groups<L: Lanes, const COLUMNS: usize>(along: &Along, sums: *const f64, to: *mut f64, first: usize) {
+    let groups = along.rows.div_ceil(GROUP);
+    // SAFETY: the caller's columns; there is room for whole stretches, and for 8 groups where those are shorter.
+    unsafe {
+        let mut totals = [-0.0; COLUMNS];
+        if !along.fresh {
+            for (i, total) in totals.iter_mut().enumerate() {
+                *total = *to.add(L::slot(first + i));
+            }
+        }
+        let mut turned = Turned([MaybeUninit::uninit(); MAX_N * TOGETHER]);
+        let turned: *mut f64 = turned.0.as_mut_ptr().cast();
+        let stretch = L::N.max(TOGETHER);
+        for start in (0..groups).step_by(stretch) {
+            let sums = sums.add(start);
+            let pitch = if COLUMNS == 1 { 1 } else { TOGETHER };
+            if COLUMNS > 1 {
+                for at in (0..stretch).step_by(TOGETHER) {
+                    L::Set::turn_sums(sums.add(at), PITCH, turned.add(at * TOGETHER));
+                }
+            }
+            let from = if COLUMNS == 1 { sums } else { turned.cast_const() };
+            let mut add = |group: usize| {
+                for (i, total) in totals.iter_mut().enumerate() {
+                    *total += from.add(L::slot(group) * pitch + i).read();
+                }
+            };
+            if groups - start >= stretch {
+                (0..stretch).for_each(&mut add);
+            } else {
+                (0..groups - start).for_each(&mut add);
+            }
+        }
+        for (i, total) in totals.into_iter().enumerate() {
+            *to.add(L::slot(first + i)) = total;
+        }
+    }
+}
+
+/// Group sums of a stretch, those of the columns side by side.
+#[repr(C, align(64))]
+struct Turned([MaybeUninit<f64>; MAX_N * TOGETHER]);

@@ -61,6 +61,21 @@ impl Set for Avx2 {
         }
     }
     #[inline(always)]
+    unsafe fn turn_sums(from: *const f64, pitch: usize, to: *mut f64) {
+        // SAFETY: the caller's sums.
+        unsafe {
+            for rows in [0, 4] {
+                for pair in [0, 2, 4, 6] {
+                    let at = |row: usize| _mm_loadu_pd(from.add((rows + row) * pitch + pair));
+                    let both = |i: usize| _mm256_insertf128_pd::<1>(_mm256_castpd128_pd256(at(i)), at(i + 2));
+                    let (even, odd) = (both(0), both(1));
+                    _mm256_store_pd(to.add(8 * pair + rows), _mm256_unpacklo_pd(even, odd));
+                    _mm256_store_pd(to.add(8 * (pair + 1) + rows), _mm256_unpackhi_pd(even, odd));
+                }
+            }
+        }
+    }
+    #[inline(always)]
     unsafe fn fence() {
         // SAFETY: every x86-64 has it.
         unsafe { _mm_sfence() }

@@ -93,6 +93,29 @@ impl Set for Avx512 {
         whole
     }
     #[inline(always)]
+    unsafe fn turn_sums(from: *const f64, pitch: usize, to: *mut f64) {
+        // SAFETY: the caller's sums.
+        unsafe {
+            // Halves of rows i and i + 4 share a register: four of its pairs are transposed at a time, as in `transpose_lanes`.
+            for half in [0, 4] {
+                let at = |row: usize| _mm256_loadu_pd(from.add(row * pitch + half));
+                let both = |i: usize| _mm512_insertf64x4::<1>(_mm512_castpd256_pd512(at(i)), at(i + 4));
+                let [a, b, c, d] = [both(0), both(1), both(2), both(3)];
+                let (ab_even, ab_odd) = (_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
+                let (cd_even, cd_odd) = (_mm512_unpacklo_pd(c, d), _mm512_unpackhi_pd(c, d));
+                let low = _mm512_set_epi64(13, 12, 5, 4, 9, 8, 1, 0);
+                let high = _mm512_set_epi64(15, 14, 7, 6, 11, 10, 3, 2);
+                for (i, (index, ab, cd)) in
+                    [(low, ab_even, cd_even), (low, ab_odd, cd_odd), (high, ab_even, cd_even), (high, ab_odd, cd_odd)]
+                        .into_iter()
+                        .enumerate()
+                {
+                    _mm512_store_pd(to.add(8 * (half + i)), _mm512_permutex2var_pd(ab, index, cd));
+                }
+            }
+        }
+    }
+    #[inline(always)]
     unsafe fn fence() {
         // SAFETY: with AVX-512 comes AVX2.
         unsafe { Avx2::fence() }

@@ -59,7 +59,7 @@ pub(crate) struct Plan {
     pub near: bool,
     /// How grad_output, input and grad_input lie.
     pub layouts: [Layout; 3],
-    /// Whether grad_input is made from grad_output where both lie, along L.
+    /// Whether columns are walked along L, as grad_output and grad_input lie.
     pub along: bool,
     /// Whether rows are so short that groups stand side by side.
     pub narrow: bool,
@@ -92,8 +92,9 @@ pub(crate) enum Layout {
 }
 
 impl Layout {
-    fn of(view: &View3) -> Self {
+    fn of(view: &View3, hidden: usize) -> Self {
         match view.stride {
+            [_, 1, _] if hidden == 1 => Self::Turned,
             [_, _, 1] => Self::Adjacent,
             [_, 0, 0] => Self::Uniform,
             [_, row, column] if row < column && row > 0 => Self::Turned,
@@ -154,15 +155,15 @@ impl Plan {
         let size = problem.dtype.size();
         let chunks = sequence.div_ceil(CHUNK);
         let layouts = problem.layouts();
-        let narrow = super::narrow::pays(sequence, hidden, size);
         let wants_streaming = match stores {
             Stores::Auto => problem.traffic() > super::cpu::last_level_cache() / 8,
             Stores::Plain => false,
             Stores::Streaming => true,
         };
         let rows_adjacent = [problem.grad_output, problem.grad_input].iter().all(|view| view.stride[1] == 1);
-        let along = rows_adjacent && layouts[0] == Layout::Turned && layouts[2] == Layout::Turned;
-        let along = along && !narrow && sequence > GROUP;
+        let turned = layouts[0] == Layout::Turned && layouts[2] == Layout::Turned;
+        let along = rows_adjacent && turned && sequence > GROUP;
+        let narrow = !along && super::narrow::pays(sequence, hidden, size);
         let gathered = layouts.iter().any(|layout| layout.is_gathered());
         let aligned = rows_aligned(&problem);
         // Rows that begin anywhere go by way of a buffer, which stands where gathered tiles do.
@@ -171,8 +172,16 @@ impl Plan {
         let streaming = wants_streaming && streams && !narrow && block * size >= LINE;
 
         let max_tile = match () {
+            // Chunk by chunk of a few columns: what the hardware prefetches behind a chunk will be wanted soon.
+            () if along && layouts[1] == Layout::Turned => {
+                if chunks == 1 {
+                    MAX_TILE
+                } else {
+                    LINE / size
+                }
+            }
             () if layouts.contains(&Layout::Turned) && sequence <= GROUP => source::TURNED_GROUP_WIDTH / size,
-            () if layouts.contains(&Layout::Turned) => Turned::of(layouts).width / size,
+            () if layouts.contains(&Layout::Turned) => Turned::of(along).width / size,
             () if layouts.contains(&Layout::Stepped) => source::STEPPED_TILE,
             () => MAX_TILE,
         };
@@ -264,7 +273,8 @@ impl ModulateBackward {
 
     /// How the large tensors that are used lie.
     fn layouts(&self) -> [Layout; 3] {
-        [&self.grad_output, self.input.as_ref().unwrap_or(&self.grad_output), &self.grad_input].map(Layout::of)
+        [&self.grad_output, self.input.as_ref().unwrap_or(&self.grad_output), &self.grad_input]
+            .map(|view| Layout::of(view, self.dims[2]))
     }
 
     fn map_views(&mut self, view3: impl Fn(&mut View3), view2: impl Fn(&mut View2)) {

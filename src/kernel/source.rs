@@ -3,8 +3,8 @@
 //! - A view whose columns are adjacent is used where it is.
 //! - One that has the same value all over a sample (an expanded gradient of a sum, say) becomes one row of that value.
 //! - Of any other, some rows at a time are gathered into a tile with adjacent columns. Where a view runs along L, a tile is
-//!   some rows of few columns; where its columns are merely apart, it is a group of rows of many. Where grad_output and
-//!   grad_input both run along L, tiles keep their columns together: see `along`.
+//!   some rows of few columns; where its columns are merely apart, it is a group of rows of many.
+//! - Where grad_output and grad_input both run along L, so does the walk, and at most input is gathered: see `along`.
 
 use super::View3;
 use super::pack::{self, Grid};
@@ -21,20 +21,19 @@ pub(crate) struct Turned {
 }
 
 impl Turned {
-    /// Where all tensors run along L: long pieces of few columns, since columns are often a power of two apart and compete for
-    /// the same sets of the caches. 128 rows of 128 bytes took 1.1 to 1.3 times as long, 1024 of 64 the same.
-    const ALL: Self = Self { rows: 512, width: 64 };
     /// Where some tensor has adjacent columns, whose rows are read in pieces of this width: 128 bytes took 1.4 times as long.
     /// Two tiles fit into the nearest cache.
-    const SOME: Self = Self { rows: 64, width: 256 };
+    const TILE: Self = Self { rows: 64, width: 256 };
+    /// The same where only input is gathered, by a walk along L, which wants long columns.
+    const INPUT: Self = Self { rows: 256, width: 256 };
 
     /// Bytes of a tile that keeps columns together, of a type with 16 bits: of others it is smaller.
     const fn bytes(self) -> usize {
         self.width / 2 * (self.rows * 2 + LINE)
     }
 
-    pub(crate) fn of(layouts: [Layout; 3]) -> Self {
-        if layouts == [Layout::Turned; 3] { Self::ALL } else { Self::SOME }
+    pub(crate) fn of(along: bool) -> Self {
+        if along { Self::INPUT } else { Self::TILE }
     }
 }
 
@@ -46,7 +45,7 @@ pub(crate) const STEPPED_TILE: usize = 512;
 /// to fall into different sets of the cache.
 pub(crate) const TILE_BYTES: usize = 36 << 10;
 const _: () = assert!(GROUP * (STEPPED_TILE * 4 + LINE) <= TILE_BYTES);
-const _: () = assert!(Turned::ALL.bytes() <= TILE_BYTES && Turned::SOME.bytes() <= TILE_BYTES);
+const _: () = assert!(Turned::TILE.bytes() <= TILE_BYTES && Turned::INPUT.bytes() <= 3 * TILE_BYTES);
 const _: () = assert!(GROUP * (TURNED_GROUP_WIDTH + LINE) <= TILE_BYTES);
 
 /// The three large tensors' part of one unit.
@@ -84,7 +83,7 @@ impl Source {
         let (first, end) = unit.columns;
         let columns = end - first;
         let stepped = layouts.contains(&Layout::Stepped);
-        let turned = Turned::of(layouts);
+        let turned = Turned::of(plan.along);
         let gathered = stepped || layouts.contains(&Layout::Turned);
         Self {
             views,
@@ -102,10 +101,12 @@ impl Source {
                 () => (columns * L::SIZE).next_multiple_of(LINE),
             },
             gathered,
-            step: match (stepped, gathered) {
-                (true, _) => GROUP,
-                (false, true) => turned.rows,
-                (false, false) => CHUNK,
+            step: match () {
+                () if plan.along && layouts[1] == Layout::Turned => CHUNK,
+                () if plan.along => turned.rows,
+                () if stepped => GROUP,
+                () if gathered => turned.rows,
+                () => CHUNK,
             },
         }
     }

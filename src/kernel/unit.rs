@@ -10,7 +10,7 @@
 //!     round sums -> grad_scale, grad_shift                 (by `reduce` in the end, where L is split)
 //! ```
 
-use super::along::Along;
+use super::along::{Along, GROUP_SUMS_BYTES};
 use super::line::Line;
 use super::narrow::Tile;
 use super::pack::{self, Grid};
@@ -46,7 +46,7 @@ impl Arrays {
         const SCALE: usize = ROOM * 4;
         const TILE: usize = source::TILE_BYTES;
         const { assert!(6 * SUMS + 3 * SCALE + 3 * TILE <= Scratch::BYTES && 2 * SCALE <= 3 * TILE) };
-        const { assert!(size_of::<L::Sums>() <= L::N * size_of::<f64>()) };
+        const { assert!(size_of::<L::Sums>() <= L::N * size_of::<f64>() && GROUP_SUMS_BYTES <= SUMS) };
         let base = scratch.as_mut_ptr();
         let at = |offset: usize| base.wrapping_add(offset);
         let rows = 6 * SUMS;
@@ -152,8 +152,10 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
                             columns: end - first,
                             copies,
                             streamed: plan.streaming,
-                            tiles: [arrays.tiles[0], arrays.tiles[1]],
+                            near: plan.near,
+                            tile: arrays.tiles[0],
                             pitch: source.pitch,
+                            group_sums: arrays.group_sums.map(<*mut u8>::cast),
                             accumulators: arrays.chunk_sums,
                             fresh: start == first_row,
                         });

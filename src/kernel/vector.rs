@@ -37,6 +37,16 @@ pub(crate) trait Set: Copy {
     unsafe fn copy_seconds(_from: *const u8, _to: *mut u8, _columns: usize, _size: usize, _gathers: bool) -> usize {
         0
     }
+    /// Transposes 8 x 8 sums: rows `pitch` sums apart become columns of adjacent rows. `to` is aligned to a line.
+    #[inline(always)]
+    unsafe fn turn_sums(from: *const f64, pitch: usize, to: *mut f64) {
+        for row in 0..8 {
+            for column in 0..8 {
+                // SAFETY: the caller's sums.
+                unsafe { to.add(8 * row + column).write(from.add(column * pitch + row).read()) }
+            }
+        }
+    }
     /// Orders streamed stores before whatever publishes the result.
     #[inline(always)]
     unsafe fn fence() {}
