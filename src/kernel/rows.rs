@@ -17,7 +17,7 @@
 //!
 //! Why so, measured as time per call against a triad over the same bytes:
 //!
-//! - Rows a multiple of 1 KiB apart compete for the same 8 ways of a few sets of the nearest cache, and eight of them at a
+//! - Rows a multiple of 2 KiB apart compete for the same 8 ways of a few sets of the nearest cache, and eight of them at a
 //!   time are 16 streams to read: FLOAT rows of 3072 took 1.8 so, and 1.15 by passes of two.
 //! - All rows of a pass are read before any is written. A load that has the low 12 address bits of a store just before it
 //!   waits for that store as if it were the same address, and rows of 3072 FLOAT are such: 1.5 instead of 1.35.
