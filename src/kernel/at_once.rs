@@ -124,13 +124,48 @@ unsafe fn full_block_at_once<L: Lanes, const INPUT: bool, const ORDER: u8>(
     }
 }
 
-/// A group that is all there is of its columns: its sums go from the registers to the rows of the gradients that are wanted.
+/// Samples whose rows are one group each.
+#[derive(Clone, Copy)]
+pub(crate) struct Samples {
+    /// How many.
+    pub count: usize,
+    /// The first one's group.
+    pub group: Group,
+    /// The first one's rows of the gradients that are wanted.
+    pub gradients: [Option<Grid>; 2],
+    /// Bytes from sample to sample in grad_output, input and grad_input.
+    pub steps: [usize; 3],
+    /// The same for scale.
+    pub scale_step: usize,
+    /// The same for the gradients.
+    pub gradient_steps: [usize; 2],
+}
+
+/// Groups that are all there is of their columns: sums go from the registers to the rows of the gradients.
 ///
 /// # Safety
 ///
-/// As for [`super::rows::group`]; the rows have the blocks' columns.
+/// As for [`super::rows::group`], for each sample; the gradients' rows have the blocks' columns.
 #[inline(always)]
-pub(crate) unsafe fn only_group<L: Lanes, const INPUT: bool, const ORDER: u8>(
+pub(crate) unsafe fn only_groups<L: Lanes, const INPUT: bool, const ORDER: u8>(samples: &Samples, blocks: Blocks) {
+    let Samples { mut group, mut gradients, .. } = *samples;
+    for _ in 0..samples.count {
+        // SAFETY: the caller's samples.
+        unsafe { only_group::<L, INPUT, ORDER>(&group, blocks, gradients) }
+        group.grad_output.base = group.grad_output.base.wrapping_add(samples.steps[0]);
+        group.input.base = group.input.base.wrapping_add(samples.steps[1]);
+        group.grad_input.base = group.grad_input.base.wrapping_add(samples.steps[2]);
+        group.scale = group.scale.wrapping_add(samples.scale_step);
+        for (row, step) in gradients.iter_mut().zip(samples.gradient_steps) {
+            if let Some(row) = row {
+                row.base = row.base.wrapping_add(step);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn only_group<L: Lanes, const INPUT: bool, const ORDER: u8>(
     group: &Group,
     blocks: Blocks,
     gradients: [Option<Grid>; 2],

@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 use std::arch::x86_64::{_mm256_add_ps as add, _mm256_fmadd_ps as fma, _mm256_mul_ps as mul, _mm256_set1_ps as splat};
 
 use super::along::{self, Along};
-use super::at_once;
+use super::at_once::{self, Samples};
 use super::halves::{even_first, in_order, sixteen_bit};
 use super::pack::{self, Grid};
 use super::plan::{GROUP, Plan};

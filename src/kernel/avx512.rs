@@ -7,7 +7,7 @@ use std::arch::x86_64::*;
 use std::arch::x86_64::{_mm512_add_ps as add, _mm512_fmadd_ps as fma, _mm512_mul_ps as mul, _mm512_set1_ps as splat};
 
 use super::along::{self, Along};
-use super::at_once;
+use super::at_once::{self, Samples};
 use super::avx2::{self, Avx2, transpose_block16};
 use super::halves::{even_first, in_order, sixteen_bit};
 use super::pack::{self, Grid};

@@ -9,7 +9,7 @@ use std::arch::aarch64::{vaddq_f32 as add, vdupq_n_f32 as splat, vmulq_f32 as mu
 use std::arch::asm;
 
 use super::along::{self, Along};
-use super::at_once;
+use super::at_once::{self, Samples};
 use super::halves::{in_order, sixteen_bit};
 use super::pack::{self, Grid};
 use super::plan::{GROUP, Plan};

@@ -1,7 +1,7 @@
 //! The scalar tier: one column per step. It runs everywhere, and is what the other tiers are compared with.
 
 use super::along::{self, Along};
-use super::at_once;
+use super::at_once::{self, Samples};
 use super::element;
 use super::pack::{self, Grid};
 use super::plan::{GROUP, Plan};

@@ -131,6 +131,13 @@ impl Source {
         Grid { base, row: stride[1] * self.size, column: stride[2] * self.size }
     }
 
+    /// Bytes from sample to sample of each tensor, if all are used where they are.
+    #[inline(always)]
+    pub(crate) fn sample_steps(&self) -> Option<[usize; 3]> {
+        let direct = self.layouts == [Layout::Adjacent; 3];
+        direct.then(|| [0, 1, 2].map(|tensor: usize| self.views[tensor].stride[0] * self.size))
+    }
+
     /// Makes ready for the rows of a sample.
     #[inline(always)]
     pub(crate) unsafe fn enter<L: Lanes, const INPUT: bool>(&self, b: usize) {

@@ -11,10 +11,11 @@
 //! ```
 
 use super::along::{Along, GROUP_SUMS_BYTES};
+use super::at_once::Samples;
 use super::line::Line;
 use super::narrow::Tile;
 use super::pack::{self, Grid};
-use super::plan::{CHUNK, GROUP, Layout, MAX_TILE, Plan};
+use super::plan::{CHUNK, GROUP, Layout, MAX_TILE, Plan, Unit};
 use super::rows::{self, Blocks, Group, Writes};
 use super::scratch::Scratch;
 use super::source::{self, Source};
@@ -107,23 +108,15 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
         } else {
             None
         };
-        for b in range.batch.0..range.batch.1 {
+        let only_groups = single && problem.dims[1] <= GROUP;
+        if only_groups {
+            run_groups::<L, INPUT>(plan, &range, &source, &group, blocks, walk);
+        }
+        let samples = if only_groups { 0..0 } else { range.batch.0..range.batch.1 };
+        for b in samples {
             let scale = scale_row::<L>(problem.scale.as_ref(), b, first, blocks, arrays.scale);
             let group = Group { scale, ..group };
             source.enter::<L, INPUT>(b);
-            if single && problem.dims[1] <= GROUP {
-                let tile = source.gather::<L, INPUT>(b, 0, problem.dims[1]);
-                let group = group.of(tile, 0, problem.dims[1], true);
-                let gradients = gradient_rows::<L>(problem, b, first);
-                match walk.order {
-                    NONE => L::Set::only_group::<L, INPUT, NONE>(&group, blocks, gradients),
-                    NEAR => L::Set::only_group::<L, INPUT, NEAR>(&group, blocks, gradients),
-                    STREAM => L::Set::only_group::<L, INPUT, STREAM>(&group, blocks, gradients),
-                    _ => L::Set::only_group::<L, INPUT, ROW_BY_ROW>(&group, blocks, gradients),
-                }
-                source.scatter::<L>(tile[2], b, 0, problem.dims[1]);
-                continue;
-            }
             if let Some(narrow) = &narrow {
                 narrow.spread_scale::<L>(scale.cast_mut());
             }
@@ -188,6 +181,45 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
         }
         if plan.streaming {
             L::Set::fence();
+        }
+    }
+}
+
+/// The samples of a unit where each has one group of rows. Those that are used where they are need nothing in between.
+#[inline(always)]
+unsafe fn run_groups<L: Lanes, const INPUT: bool>(
+    plan: &Plan,
+    range: &Unit,
+    source: &Source,
+    group: &Group,
+    blocks: Blocks,
+    walk: Walk,
+) {
+    let problem = &plan.problem;
+    let (rows, first) = (problem.dims[1], range.columns.0);
+    let scale = problem.scale.as_ref().filter(|scale| scale.stride[1] == 1 && blocks.tail == 0);
+    let (count, steps, scale_step) = match (source.sample_steps(), scale) {
+        (Some(steps), Some(scale)) => (range.batch.1 - range.batch.0, steps, scale.stride[0] * L::SIZE),
+        _ => (1, [0; 3], 0),
+    };
+    let gradient_steps =
+        [&problem.grad_scale, &problem.grad_shift].map(|view| view.as_ref().map_or(0, |view| view.stride[0] * L::SIZE));
+    for b in (range.batch.0..range.batch.1).step_by(count) {
+        // SAFETY: all indices come from the plan's dims.
+        unsafe {
+            let scale = scale_row::<L>(problem.scale.as_ref(), b, first, blocks, group.scale.cast_mut());
+            source.enter::<L, INPUT>(b);
+            let tile = source.gather::<L, INPUT>(b, 0, rows);
+            let group = Group { scale, ..*group }.of(tile, 0, rows, true);
+            let gradients = gradient_rows::<L>(problem, b, first);
+            let samples = Samples { count, group, gradients, steps, scale_step, gradient_steps };
+            match walk.order {
+                NONE => L::Set::only_groups::<L, INPUT, NONE>(&samples, blocks),
+                NEAR => L::Set::only_groups::<L, INPUT, NEAR>(&samples, blocks),
+                STREAM => L::Set::only_groups::<L, INPUT, STREAM>(&samples, blocks),
+                _ => L::Set::only_groups::<L, INPUT, ROW_BY_ROW>(&samples, blocks),
+            }
+            source.scatter::<L>(tile[2], b, 0, rows);
         }
     }
 }

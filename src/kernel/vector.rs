@@ -1,6 +1,7 @@
 //! The vector trait: what the loops need from an instruction set, for one element type.
 
 use super::along::Along;
+use super::at_once::Samples;
 use super::pack::Grid;
 use super::plan::{GROUP, Plan};
 use super::rows::{Blocks, Group};
@@ -58,12 +59,8 @@ pub(crate) trait Set: Copy {
     unsafe fn unit<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, scratch: &mut Scratch);
     /// [`super::unit::reduce`].
     unsafe fn reduce<L: Lanes>(plan: &Plan, scratch: &mut Scratch);
-    /// [`super::at_once::only_group`].
-    unsafe fn only_group<L: Lanes, const INPUT: bool, const ORDER: u8>(
-        group: &Group,
-        blocks: Blocks,
-        gradients: [Option<Grid>; 2],
-    );
+    /// [`super::at_once::only_groups`].
+    unsafe fn only_groups<L: Lanes, const INPUT: bool, const ORDER: u8>(samples: &Samples, blocks: Blocks);
     /// [`super::at_once::at_once`].
     unsafe fn at_once<L: Lanes, const INPUT: bool, const ORDER: u8>(group: &Group, blocks: Blocks);
     /// [`super::rows::pass`].
@@ -94,9 +91,9 @@ macro_rules! loops {
         }
         $(#[$features])?
         #[inline(never)]
-        unsafe fn only_group<L: Lanes, const INPUT: bool, const ORDER: u8>(group: &Group, blocks: Blocks, gradients: [Option<Grid>; 2]) {
+        unsafe fn only_groups<L: Lanes, const INPUT: bool, const ORDER: u8>(samples: &Samples, blocks: Blocks) {
             // SAFETY: as the caller promises.
-            unsafe { at_once::only_group::<L, INPUT, ORDER>(group, blocks, gradients) }
+            unsafe { at_once::only_groups::<L, INPUT, ORDER>(samples, blocks) }
         }
         $(#[$features])?
         #[inline(never)]
