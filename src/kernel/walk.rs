@@ -6,7 +6,7 @@
 //!
 //! - All 8 rows of a group at once, where they fall into different sets of the nearest cache: the sums stay in registers. Far
 //!   lines are those of the next two groups. Between 8 KiB and 128 KiB of a group, this took 0.65 to 0.9 of the time of passes.
-//! - Groups of up to 8 KiB are one stream, asked for in the order of memory; up to 2 KiB the hardware follows it alone.
+//! - Groups of up to 8 KiB are one stream, asked for in the order of memory; up to 1 KiB the hardware follows it alone.
 //! - Passes of two rows otherwise, in the order of the walk, rows' ends included.
 
 use super::pack::Grid;
@@ -23,6 +23,8 @@ const TWO_GROUPS: usize = 1 << 17;
 const PAGE: usize = 4096;
 /// Bytes of a group of one tensor that is small enough to be asked for as a whole.
 const SHORT: usize = 2 * PAGE;
+/// Bytes of a group of one tensor whose stream the hardware follows alone.
+const TINY: usize = PAGE / 4;
 /// The widest rows that are taken all at once: the next group of two tensors waits in the second-nearest cache.
 const WIDE: usize = 16384;
 /// Rows of a group that are nearer to each other than this, but for whole pages, compete for one set of the nearest cache.
@@ -80,7 +82,7 @@ impl Walk {
             () if near => NONE,
             () if group > SHORT => ROW_BY_ROW,
             // The hardware follows a single stream as long as nothing else of the row is in between.
-            () if group <= AHEAD[0] => NEAR,
+            () if group <= TINY => NEAR,
             () => STREAM,
         };
         Self { all, near, places, order }

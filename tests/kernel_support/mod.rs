@@ -106,6 +106,8 @@ pub enum Values {
     Any,
     /// Near the ends of the type's range, where products underflow and overflow, but no infinity and no NaN.
     Extreme,
+    /// Nothing but -0.0, which the sum of 0.0 and -0.0 is not.
+    Zeros,
 }
 
 /// One element's bits.
@@ -129,6 +131,7 @@ pub fn value(random: &mut Random, dtype: FloatType, values: Values) -> u32 {
             let spread = random.below(12) as u32;
             random.pick(&[0, bias / 2 + spread / 2, bias / 2, bias + bias / 2 - spread.min(bias / 2), bias])
         }
+        Values::Zeros => return 1 << (bits - 1),
     };
     sign | exponent << fraction | mantissa
 }
