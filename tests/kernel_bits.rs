@@ -76,6 +76,25 @@ fn batches() {
     }
 }
 
+/// Samples of a group each are walked in one loop where whole blocks lie side by side: every tensor has a step of its own.
+#[test]
+fn short_samples_with_gaps_between_them() {
+    for dtype in TYPES {
+        for l in [1, 2, 5, 8] {
+            for (d, layouts) in [
+                (64, [Layout::RowPitch(16), Layout::RowPitch(1), Layout::Contiguous]),
+                (256, [Layout::Contiguous, Layout::RowPitch(32), Layout::RowPitch(64)]),
+                (128, [Layout::ExpandedBatch, Layout::Contiguous, Layout::RowPitch(16)]),
+            ] {
+                for wanted in Wanted::ALL {
+                    let gaps = [3, 32, 64];
+                    check_all_ways(&Case { layouts, gaps, wanted, seed: d as u64, ..Case::plain(dtype, [5, l, d]) });
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn optional_arguments() {
     for dtype in TYPES {
@@ -114,6 +133,7 @@ fn layouts_each_and_mixed() {
                     let case = Case {
                         layouts: [g, x, o],
                         steps: [random.pick(&[1, 2]), random.pick(&[1, 6]), random.pick(&[1, 3])],
+                        gaps: std::array::from_fn(|_| random.pick(&[0, 7, 64])),
                         starts: std::array::from_fn(|_| 64 + random.pick(&[0, 1, 2, 4, 12, 32, 62])),
                         wanted: random.pick(&Wanted::ALL),
                         seed: random.next(),

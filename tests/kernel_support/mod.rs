@@ -229,6 +229,8 @@ pub struct Case {
     pub layouts: [Layout; 3],
     /// Column step of scale, grad_scale and grad_shift.
     pub steps: [usize; 3],
+    /// Elements between two samples of these.
+    pub gaps: [usize; 3],
     /// Where the elements begin, in bytes past a line's begin: large tensors, then small ones.
     pub starts: [usize; 6],
     pub wanted: Wanted,
@@ -243,6 +245,7 @@ impl Case {
             dims,
             layouts: [Layout::Contiguous; 3],
             steps: [1; 3],
+            gaps: [0; 3],
             starts: [64; 6],
             wanted: Wanted::ALL[0],
             values: Values::Usual,
@@ -265,8 +268,7 @@ impl Tensors {
         let large = |i: usize| Memory::new(&case.dims, &case.layouts[i].strides(case.dims), size, case.starts[i]);
         let small = |i: usize| {
             let step = case.steps[i];
-            // Chunks of one parent: samples further apart than a row.
-            Memory::new(&[b, d], &[d * step + 7 * (step - 1), step], size, case.starts[3 + i])
+            Memory::new(&[b, d], &[d * step + case.gaps[i], step], size, case.starts[3 + i])
         };
         let mut memory = [large(0), large(1), large(2), small(0), small(1), small(2)];
         for i in [0, 1, 3] {
