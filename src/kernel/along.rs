@@ -12,7 +12,7 @@
 //!     for each group, in order: chunk sums += group sums       (of 8 columns at a time, turned once more)
 //! ```
 //!
-//! Adding up one column's groups alone, each sum waiting for the one before, took as long as all the rest.
+//! With one column's groups at a time, each sum waiting for the one before, FLOAT took 1.3 times as long.
 
 use std::mem::MaybeUninit;
 
