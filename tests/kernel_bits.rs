@@ -177,6 +177,22 @@ fn lengths_and_widths_around_the_parts_of_views_along_l() {
     }
 }
 
+/// Samples of one column are columns of one sample: here input runs along L, but its rows are apart.
+#[test]
+fn columns_of_one_element_whose_rows_are_apart() {
+    for dtype in TYPES {
+        for dims in [[2, 1030, 1], [70, 600, 1], [5200, 270, 1]] {
+            for layouts in [
+                [Layout::Transposed(5), Layout::RowPitch(16), Layout::Contiguous],
+                [Layout::Contiguous, Layout::RowPitch(1), Layout::Contiguous],
+                [Layout::RowPitch(1), Layout::Contiguous, Layout::RowPitch(16)],
+            ] {
+                check_all_ways(&Case { layouts, ..Case::plain(dtype, dims) });
+            }
+        }
+    }
+}
+
 #[test]
 fn any_number_of_threads() {
     for dtype in TYPES {

@@ -61,6 +61,8 @@ pub(crate) struct Plan {
     pub layouts: [Layout; 3],
     /// Whether columns are walked along L, as grad_output and grad_input lie.
     pub along: bool,
+    /// Whether input is walked so too, where it lies; otherwise it is gathered.
+    pub along_input: bool,
     /// Whether rows are so short that groups stand side by side.
     pub narrow: bool,
     /// Samples per item.
@@ -163,6 +165,8 @@ impl Plan {
         let rows_adjacent = [problem.grad_output, problem.grad_input].iter().all(|view| view.stride[1] == 1);
         let turned = layouts[0] == Layout::Turned && layouts[2] == Layout::Turned;
         let along = rows_adjacent && turned && sequence > GROUP;
+        let input = problem.input.as_ref().unwrap_or(&problem.grad_output);
+        let along_input = along && layouts[1] == Layout::Turned && input.stride[1] == 1;
         let narrow = !along && super::narrow::pays(sequence, hidden, size);
         let gathered = layouts.iter().any(|layout| layout.is_gathered());
         let aligned = rows_aligned(&problem);
@@ -173,7 +177,7 @@ impl Plan {
 
         let max_tile = match () {
             // Chunk by chunk of a few columns: what the hardware prefetches behind a chunk will be wanted soon.
-            () if along && layouts[1] == Layout::Turned => {
+            () if along_input => {
                 if chunks == 1 {
                     MAX_TILE
                 } else {
@@ -214,6 +218,7 @@ impl Plan {
             near: problem.traffic() <= NEAR_BYTES,
             layouts,
             along,
+            along_input,
             narrow,
             batch_step,
             chunk_step,

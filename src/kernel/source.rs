@@ -102,7 +102,7 @@ impl Source {
             },
             gathered,
             step: match () {
-                () if plan.along && layouts[1] == Layout::Turned => CHUNK,
+                () if plan.along_input => CHUNK,
                 () if plan.along => turned.rows,
                 () if stepped => GROUP,
                 () if gathered => turned.rows,
