@@ -108,18 +108,18 @@ impl Lanes for F32 {
         }
     }
     #[inline(always)]
-    unsafe fn turned(from: *const u8, pitch: usize) -> [__m256; GROUP] {
-        // SAFETY: the caller's 8 rows of 8 columns.
+    unsafe fn turned(from: *const u8) -> [__m256; GROUP] {
+        // SAFETY: the caller's 8 groups.
         unsafe {
-            let at = |column: usize, row: usize| _mm_loadu_ps(from.wrapping_add(column * pitch + 4 * row).cast());
+            let at = |group: usize, row: usize| _mm_loadu_ps(from.wrapping_add(32 * group + 4 * row).cast());
             let mut rows = [_mm256_setzero_ps(); GROUP];
             for half in [0, 4] {
-                // Columns i and i + 4 share a register.
-                let mut columns = [_mm256_setzero_ps(); 4];
-                for (i, register) in columns.iter_mut().enumerate() {
+                // Groups i and i + 4 share a register.
+                let mut groups = [_mm256_setzero_ps(); 4];
+                for (i, register) in groups.iter_mut().enumerate() {
                     *register = _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(at(i, half)), at(i + 4, half));
                 }
-                rows[half..half + 4].copy_from_slice(&transpose_lanes(columns));
+                rows[half..half + 4].copy_from_slice(&transpose_lanes(groups));
             }
             rows
         }
@@ -387,13 +387,13 @@ unsafe fn transpose_lanes([a, b, c, d]: [__m256; 4]) -> [__m256; 4] {
     }
 }
 
-/// See [`Lanes::turned`]: 16 columns.
+/// See [`Lanes::turned`]: 16 groups.
 #[inline(always)]
-pub(super) unsafe fn turned16(from: *const u8, pitch: usize) -> [__m256i; GROUP] {
-    // SAFETY: the caller's 8 rows of 16 columns.
+pub(super) unsafe fn turned16(from: *const u8) -> [__m256i; GROUP] {
+    // SAFETY: the caller's 16 groups.
     unsafe {
-        let at = |column: usize| _mm_loadu_si128(from.wrapping_add(column * pitch).cast());
-        // Columns i and i + 8 share a register.
+        let at = |group: usize| _mm_loadu_si128(from.wrapping_add(16 * group).cast());
+        // Groups i and i + 8 share a register.
         let mut rows = [_mm256_setzero_si256(); GROUP];
         for (i, row) in rows.iter_mut().enumerate() {
             *row = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(at(i)), at(i + 8));

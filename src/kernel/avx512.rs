@@ -145,12 +145,11 @@ impl Lanes for F32 {
         }
     }
     #[inline(always)]
-    unsafe fn turned(from: *const u8, pitch: usize) -> [[__m256; 2]; GROUP] {
-        // Narrow registers: eight columns fill one once they are `f64`.
-        // SAFETY: the caller's 8 rows of 16 columns; with AVX-512 comes AVX2.
+    unsafe fn turned(from: *const u8) -> [[__m256; 2]; GROUP] {
+        // Narrow registers: eight groups fill a wide one once they are `f64`.
+        // SAFETY: the caller's 16 groups; with AVX-512 comes AVX2.
         unsafe {
-            let left = avx2::F32::turned(from, pitch);
-            let right = avx2::F32::turned(from.add(8 * pitch), pitch);
+            let (left, right) = (avx2::F32::turned(from), avx2::F32::turned(from.add(8 * 32)));
             std::array::from_fn(|row| [left[row], right[row]])
         }
     }
@@ -411,12 +410,12 @@ unsafe fn transpose_lanes([a, b, c, d]: [__m512; 4]) -> [__m512; 4] {
     }
 }
 
-/// See [`Lanes::turned`]: 32 columns, in narrow registers: of those, twice as many shuffles are done at a time.
+/// See [`Lanes::turned`]: 32 groups, in narrow registers: of those, twice as many shuffles are done at a time.
 #[inline(always)]
-unsafe fn turned16(from: *const u8, pitch: usize) -> [[__m256i; 2]; GROUP] {
-    // SAFETY: the caller's 8 rows of 32 columns; with AVX-512 comes AVX2.
+unsafe fn turned16(from: *const u8) -> [[__m256i; 2]; GROUP] {
+    // SAFETY: the caller's 32 groups; with AVX-512 comes AVX2.
     unsafe {
-        let (left, right) = (avx2::turned16(from, pitch), avx2::turned16(from.add(16 * pitch), pitch));
+        let (left, right) = (avx2::turned16(from), avx2::turned16(from.add(16 * 16)));
         std::array::from_fn(|row| [left[row], right[row]])
     }
 }

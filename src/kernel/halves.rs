@@ -2,7 +2,7 @@
 //!
 //! What differs by type are conversions and the columns' order. What differs by instruction set are the vectors, and the
 //! functions that a tier's module has under these names: `splat`, `add`, `mul`, `fma` (a * b + c), `put`, `turned16`
-//! (eight rows of a step's columns from where they run along the rows), `accumulate_half` and `round_half_to_odd` (of the
+//! (adjacent groups of eight elements, as many as a step has columns), `accumulate_half` and `round_half_to_odd` (of the
 //! accumulators of one vector).
 
 /// Implements [`super::vector::Lanes`] for a 16-bit type.
@@ -29,9 +29,9 @@ macro_rules! sixteen_bit {
                 unsafe { $load(from) }
             }
             #[inline(always)]
-            unsafe fn turned(from: *const u8, pitch: usize) -> [$line; 8] {
+            unsafe fn turned(from: *const u8) -> [$line; 8] {
                 // SAFETY: the caller's elements.
-                unsafe { turned16(from, pitch) }
+                unsafe { turned16(from) }
             }
             #[inline(always)]
             unsafe fn widen(line: $line) -> Self::Values {

@@ -66,10 +66,10 @@ impl Lanes for F32 {
         unsafe { vld1q_f32(from.cast()) }
     }
     #[inline(always)]
-    unsafe fn turned(from: *const u8, pitch: usize) -> [float32x4_t; GROUP] {
-        // SAFETY: the caller's 8 rows of 4 columns.
+    unsafe fn turned(from: *const u8) -> [float32x4_t; GROUP] {
+        // SAFETY: the caller's 4 groups.
         unsafe {
-            let ([a, b, c, d], [e, f, g, h]) = (quarter(from, pitch), quarter(from.add(16), pitch));
+            let ([a, b, c, d], [e, f, g, h]) = (quarter(from, 32), quarter(from.add(16), 32));
             [a, b, c, d, e, f, g, h]
         }
     }
@@ -302,15 +302,23 @@ unsafe fn quarter(from: *const u8, pitch: usize) -> [float32x4_t; 4] {
 unsafe fn transpose_block16(from: *const u8, from_pitch: usize, to: *mut u8, to_pitch: usize) {
     // SAFETY: the caller's 8 rows of 8 elements on both sides.
     unsafe {
-        for (i, row) in turned16(from, from_pitch).into_iter().enumerate() {
+        for (i, row) in transposed16(from, from_pitch).into_iter().enumerate() {
             vst1q_u16(to.add(i * to_pitch).cast(), row);
         }
     }
 }
 
-/// The columns of eight rows of eight 16-bit elements: as above, with three rounds and rows that are 4 apart.
+/// See [`Lanes::turned`]: 8 groups.
 #[inline(always)]
-unsafe fn turned16(from: *const u8, pitch: usize) -> [uint16x8_t; GROUP] {
+unsafe fn turned16(from: *const u8) -> [uint16x8_t; GROUP] {
+    // SAFETY: the caller's 8 groups.
+    unsafe { transposed16(from, 16) }
+}
+
+/// The columns of eight rows of eight 16-bit elements, `pitch` bytes apart: as above, with three rounds and rows that are 4
+/// apart.
+#[inline(always)]
+unsafe fn transposed16(from: *const u8, pitch: usize) -> [uint16x8_t; GROUP] {
     // SAFETY: the caller's 8 rows of 8 elements.
     unsafe {
         let mut rows = [vdupq_n_u16(0); GROUP];

@@ -176,14 +176,9 @@ impl Plan {
         let streaming = wants_streaming && streams && !narrow && block * size >= LINE;
 
         let max_tile = match () {
+            () if along_input && chunks == 1 => MAX_TILE,
             // Chunk by chunk of a few columns: what the hardware prefetches behind a chunk will be wanted soon.
-            () if along_input => {
-                if chunks == 1 {
-                    MAX_TILE
-                } else {
-                    LINE / size
-                }
-            }
+            () if along_input => LINE / size,
             () if layouts.contains(&Layout::Turned) && sequence <= GROUP => source::TURNED_GROUP_WIDTH / size,
             () if layouts.contains(&Layout::Turned) => Turned::of(along).width / size,
             () if layouts.contains(&Layout::Stepped) => source::STEPPED_TILE,

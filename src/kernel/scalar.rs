@@ -47,8 +47,8 @@ impl Lanes for F32 {
         unsafe { from.cast::<f32>().read_unaligned() }
     }
     #[inline(always)]
-    unsafe fn turned(from: *const u8, _pitch: usize) -> [f32; GROUP] {
-        // SAFETY: the caller's elements of one column.
+    unsafe fn turned(from: *const u8) -> [f32; GROUP] {
+        // SAFETY: the caller's elements.
         std::array::from_fn(|row| unsafe { Self::load(from.add(row * Self::SIZE)) })
     }
     #[inline(always)]
@@ -119,8 +119,8 @@ macro_rules! sixteen_bit {
                 $widen(unsafe { from.cast::<u16>().read_unaligned() })
             }
             #[inline(always)]
-            unsafe fn turned(from: *const u8, _pitch: usize) -> [f32; GROUP] {
-                // SAFETY: the caller's elements of one column.
+            unsafe fn turned(from: *const u8) -> [f32; GROUP] {
+                // SAFETY: the caller's elements.
                 std::array::from_fn(|row| unsafe { Self::load(from.add(row * Self::SIZE)) })
             }
             #[inline(always)]

@@ -62,7 +62,9 @@ pub(crate) struct Source {
     tiles: [*mut u8; 3],
     uniform: [*mut u8; 2],
     /// Bytes from row to row of a tile, or from column to column of one that keeps columns together.
-    pub pitch: usize,
+    pitch: usize,
+    /// With a walk along L: whether input is not gathered.
+    along_input: bool,
     /// Whether some view is gathered.
     pub gathered: bool,
     /// Rows that are taken in one go.
@@ -100,6 +102,7 @@ impl Source {
                 () if columns * L::SIZE > turned.width => (columns * L::SIZE).next_multiple_of(LINE) + LINE,
                 () => (columns * L::SIZE).next_multiple_of(LINE),
             },
+            along_input: plan.along_input,
             gathered,
             step: match () {
                 () if plan.along_input => CHUNK,
@@ -156,16 +159,27 @@ impl Source {
         if end < self.rows.1 { (b, end) } else { (self.last.min(b + 1), self.rows.0) }
     }
 
-    /// The three tensors' elements of some rows where they are, and how many bytes behind grad_output and input come those that
-    /// are wanted next.
+    /// The three tensors' elements of some rows, with adjacent rows, and how many bytes behind grad_output and input come those
+    /// that are wanted next.
     #[inline(always)]
-    pub(crate) unsafe fn place(&self, b: usize, start: usize, count: usize) -> ([Grid; 3], [usize; 2]) {
-        // SAFETY: rows within the dims.
+    pub(crate) unsafe fn place<L: Lanes, const INPUT: bool>(
+        &self,
+        b: usize,
+        start: usize,
+        count: usize,
+    ) -> ([Grid; 3], [usize; 2]) {
+        // SAFETY: rows and columns within the dims; a tile has room for them.
         unsafe {
-            let grids = [0, 1, 2].map(|tensor| self.grid(tensor, b, start));
+            let mut grids = [0, 1, 2].map(|tensor| self.grid(tensor, b, start));
             let next = self.next(b, start + count);
-            let ahead = [0, 1]
+            let mut ahead = [0, 1]
                 .map(|tensor| self.grid(tensor, next.0, next.1).base.addr().wrapping_sub(grids[tensor].base.addr()));
+            if INPUT && !self.along_input {
+                let tile = Grid { base: self.tiles[0], row: L::SIZE, column: self.pitch };
+                L::Set::copy::<L>(grids[1], tile, count, self.columns, ahead[1]);
+                // The next ones will stand in the same place.
+                (grids[1], ahead[1]) = (tile, 0);
+            }
             (grids, ahead)
         }
     }

@@ -74,12 +74,7 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
     let arrays = Arrays::new::<L>(scratch);
     let range = plan.unit(unit);
     let problem = &plan.problem;
-    let (first, end) = range.columns;
-    let blocks = Blocks::new::<L>(end - first);
-    let room = blocks.count() * L::BLOCK;
-    let whole = plan.workspace.is_null();
-    let single = plan.chunks == 1;
-    let copies = problem.scale.is_none();
+    let blocks = Blocks::new::<L>(range.columns.1 - range.columns.0);
     // SAFETY: all indices come from the plan's dims; the arrays have room for a tile.
     unsafe {
         let source = Source::new::<L>(plan, arrays.tiles, arrays.uniform, &range);
@@ -96,11 +91,41 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
                 (true, true) => Writes::Streamed,
                 (true, false) => Writes::Buffered(arrays.rows),
             },
-            copies,
+            copies: problem.scale.is_none(),
             group_sums: arrays.group_sums,
             accumulators: arrays.chunk_sums,
             fresh: true,
         };
+        if plan.chunks == 1 && problem.dims[1] <= GROUP {
+            run_groups::<L, INPUT>(plan, &range, &source, &group, blocks, walk);
+        } else {
+            run_samples::<L, INPUT>(plan, &range, &source, &arrays, &group, blocks, walk);
+        }
+        if plan.streaming {
+            L::Set::fence();
+        }
+    }
+}
+
+/// The samples of a unit, one after the other.
+#[inline(always)]
+unsafe fn run_samples<L: Lanes, const INPUT: bool>(
+    plan: &Plan,
+    range: &Unit,
+    source: &Source,
+    arrays: &Arrays,
+    group: &Group,
+    blocks: Blocks,
+    walk: Walk,
+) {
+    let problem = &plan.problem;
+    let (first, end) = range.columns;
+    let room = blocks.count() * L::BLOCK;
+    let whole = plan.workspace.is_null();
+    let single = plan.chunks == 1;
+    let copies = group.copies;
+    // SAFETY: all indices come from the plan's dims; the arrays have room for a tile.
+    unsafe {
         let narrow = if plan.narrow {
             // With rows shorter than a line, all but the first line of the arrays is free.
             let (adjacent, sums) = (plan.layouts == [Layout::Adjacent; 3], arrays.sums.map(|sums| sums.add(64)));
@@ -108,14 +133,9 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
         } else {
             None
         };
-        let only_groups = single && problem.dims[1] <= GROUP;
-        if only_groups {
-            run_groups::<L, INPUT>(plan, &range, &source, &group, blocks, walk);
-        }
-        let samples = if only_groups { 0..0 } else { range.batch.0..range.batch.1 };
-        for b in samples {
+        for b in range.batch.0..range.batch.1 {
             let scale = scale_row::<L>(problem.scale.as_ref(), b, first, blocks, arrays.scale);
-            let group = Group { scale, ..group };
+            let group = Group { scale, ..*group };
             source.enter::<L, INPUT>(b);
             if let Some(narrow) = &narrow {
                 narrow.spread_scale::<L>(scale.cast_mut());
@@ -134,7 +154,7 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
                 for start in (rows.0..rows.1).step_by(source.step) {
                     let count = source.step.min(rows.1 - start);
                     if plan.along {
-                        let ([grad_output, input, grad_input], ahead) = source.place(b, start, count);
+                        let ([grad_output, input, grad_input], ahead) = source.place::<L, INPUT>(b, start, count);
                         L::Set::along::<L, INPUT>(&Along {
                             grad_output,
                             input,
@@ -146,8 +166,6 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
                             copies,
                             streamed: plan.streaming,
                             near: plan.near,
-                            tile: arrays.tiles[0],
-                            pitch: source.pitch,
                             group_sums: arrays.group_sums.map(<*mut u8>::cast),
                             accumulators: arrays.chunk_sums,
                             fresh: start == first_row,
@@ -179,9 +197,6 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
                 finish::<L>(gradient_rows::<L>(problem, b, first), blocks, sums);
             }
         }
-        if plan.streaming {
-            L::Set::fence();
-        }
     }
 }
 
@@ -197,7 +212,7 @@ unsafe fn run_groups<L: Lanes, const INPUT: bool>(
 ) {
     let problem = &plan.problem;
     let (rows, first) = (problem.dims[1], range.columns.0);
-    let scale = problem.scale.as_ref().filter(|scale| scale.stride[1] == 1 && blocks.tail == 0);
+    let scale = problem.scale.as_ref().filter(|scale| is_used_in_place(scale, blocks));
     let (count, steps, scale_step) = match (source.sample_steps(), scale) {
         (Some(steps), Some(scale)) => (range.batch.1 - range.batch.0, steps, scale.stride[0] * L::SIZE),
         _ => (1, [0; 3], 0),
@@ -271,15 +286,19 @@ unsafe fn scale_row<L: Lanes>(
     unsafe {
         let one = L::ONE.to_le_bytes();
         let from = match scale {
+            Some(view) if is_used_in_place(view, blocks) => return view_row::<L>(view, b, first).base,
             Some(view) => view_row::<L>(view, b, first),
             None => Grid { base: one.as_ptr().cast_mut(), row: 0, column: 0 },
         };
-        if from.column == L::SIZE && blocks.tail == 0 {
-            return from.base;
-        }
         pack::copy_row::<L>(from, Grid { base: room, row: 0, column: L::SIZE }, columns);
     }
     room
+}
+
+/// Whether a tile's scale is read where it is: whole blocks of adjacent columns.
+#[inline(always)]
+fn is_used_in_place(scale: &View2, blocks: Blocks) -> bool {
+    scale.stride[1] == 1 && blocks.tail == 0
 }
 
 /// A row of a view [B, D] from a column on.

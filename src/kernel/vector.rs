@@ -166,8 +166,8 @@ pub(crate) trait Lanes: Copy {
 
     /// Reads `N` elements.
     unsafe fn load(from: *const u8) -> Self::Values;
-    /// Eight rows of `N` columns, from where rows are side by side and columns `pitch` bytes apart.
-    unsafe fn turned(from: *const u8, pitch: usize) -> [Self::Line; GROUP];
+    /// `N` adjacent groups of eight elements: the first of each, the second of each...
+    unsafe fn turned(from: *const u8) -> [Self::Line; GROUP];
     /// What `load` would have made of these elements.
     unsafe fn widen(line: Self::Line) -> Self::Values;
     /// Products that are exact or rounded as the contract's grad_input wants, once `round` has rounded them.
