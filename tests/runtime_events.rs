@@ -6,6 +6,7 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use aclnn_modulate::api::event::*;
 use aclnn_modulate::api::runtime::{aclrtGetCurrentContext, aclrtSetCurrentContext};
@@ -529,4 +530,32 @@ fn processing_reports() {
     expect(aclrtDestroyStream(one), 0, "");
     expect(aclrtDestroyStream(two), 0, "");
     expect(aclrtProcessReport(-1), 107012, "serves no stream");
+}
+
+/// Unsubscribing meets a serving thread before it waits, as it begins to, and parked: it learns of it each time, and serves
+/// again when it is asked to. One that did not would serve nobody any more, and the test would hang.
+#[test]
+fn unsubscribing_is_never_missed_by_the_thread_that_serves() {
+    set_device();
+    let stream = create_stream();
+    let server = start_server();
+    for round in 0..300 {
+        for _ in 0..100 {
+            expect(aclrtSubscribeReport(server, stream), 0, "");
+            expect(aclrtUnSubscribeReport(server, stream), 0, "");
+        }
+        expect(aclrtSubscribeReport(server, stream), 0, "");
+        std::thread::sleep(Duration::from_micros(round % 100));
+        expect(aclrtUnSubscribeReport(server, stream), 0, "");
+        expect(aclrtSubscribeReport(server, stream), 0, "");
+        let called = Arc::new(AtomicUsize::new(0));
+        let count = called.clone();
+        launch_callback(stream, 1, move || {
+            count.fetch_add(1, Ordering::SeqCst);
+        });
+        expect(aclrtSynchronizeStream(stream), 0, "");
+        assert_eq!(called.load(Ordering::SeqCst), 1);
+        expect(aclrtUnSubscribeReport(server, stream), 0, "");
+    }
+    expect(aclrtDestroyStream(stream), 0, "");
 }

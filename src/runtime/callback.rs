@@ -21,8 +21,16 @@ static SUBSCRIPTIONS: Lazy<Mutex<HashMap<Handle, Arc<Server>>>> = Lazy::new(Mute
 struct Server {
     /// `pthread_self` of the thread.
     thread: u64,
-    inbox: Mutex<VecDeque<Call>>,
-    arrived: Condvar,
+    inbox: Mutex<Inbox>,
+    changed: Condvar,
+}
+
+/// What a server has to do.
+#[derive(Debug, Default)]
+struct Inbox {
+    calls: VecDeque<Call>,
+    /// The streams that it serves. Who serves none any more, or again under another subscription, is not to wait here.
+    streams: usize,
 }
 
 /// A callback on its way to the thread that serves it.
@@ -66,9 +74,9 @@ impl Delivery {
             if !subscriptions.get(&self.stream).is_some_and(|server| Arc::ptr_eq(server, &self.server)) {
                 return;
             }
-            self.server.inbox.lock().push_back(call);
+            self.server.inbox.lock().calls.push_back(call);
         }
-        self.server.arrived.notify_all();
+        self.server.changed.notify_all();
         if self.blocks {
             self.done.wait(None, give_up);
         }
@@ -86,7 +94,8 @@ pub fn subscribe(thread: u64, stream: Handle) -> Result<()> {
     }
     let known = subscriptions.values().find(|server| server.thread == thread).cloned();
     let server =
-        known.unwrap_or_else(|| Arc::new(Server { thread, inbox: Mutex::default(), arrived: Condvar::default() }));
+        known.unwrap_or_else(|| Arc::new(Server { thread, inbox: Mutex::default(), changed: Condvar::default() }));
+    server.inbox.lock().streams += 1;
     subscriptions.insert(stream, server);
     Ok(())
 }
@@ -119,10 +128,11 @@ pub(super) fn forget(stream: Handle) {
     let mut subscriptions = SUBSCRIPTIONS.lock();
     let Some(server) = subscriptions.remove(&stream) else { return };
     let mut inbox = server.inbox.lock();
-    let (dropped, kept): (VecDeque<Call>, _) = inbox.drain(..).partition(|call| call.stream == stream);
-    *inbox = kept;
+    inbox.streams -= 1;
+    let (dropped, kept): (VecDeque<Call>, _) = inbox.calls.drain(..).partition(|call| call.stream == stream);
+    inbox.calls = kept;
     drop((inbox, subscriptions));
-    server.arrived.notify_all();
+    server.changed.notify_all();
     drop(dropped);
 }
 
@@ -141,28 +151,25 @@ pub fn launch(function: HostFunc, blocks: bool, stream: Handle) -> Result<()> {
 /// Waits for a callback for this thread, and calls it.
 pub fn process(deadline: Option<Instant>) -> Result<()> {
     let thread = this_thread();
-    let find = || SUBSCRIPTIONS.lock().values().find(|server| server.thread == thread).cloned();
     let not_serving = || {
         Error::ThreadSubscription(
             "this thread serves no stream's callbacks: call aclrtSubscribeReport with its pthread_self() first".into(),
         )
     };
-    let server = find().ok_or_else(not_serving)?;
+    let found = SUBSCRIPTIONS.lock().values().find(|server| server.thread == thread).cloned();
+    let server = found.ok_or_else(not_serving)?;
     let mut inbox = server.inbox.lock();
     let call = loop {
-        if let Some(call) = inbox.pop_front() {
+        if let Some(call) = inbox.calls.pop_front() {
             break call;
+        }
+        if inbox.streams == 0 {
+            return Err(not_serving());
         }
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Err(Error::CallbackTimeout("no callback came in time".into()));
         }
-        inbox = server.arrived.wait_until(inbox, deadline);
-        if inbox.is_empty() {
-            // Nobody will come any more once the last of its streams was unsubscribed.
-            drop(inbox);
-            find().filter(|found| Arc::ptr_eq(found, &server)).ok_or_else(not_serving)?;
-            inbox = server.inbox.lock();
-        }
+        inbox = server.changed.wait_until(inbox, deadline);
     };
     drop(inbox);
     stream::as_callback_of(call.stream, || call.function.call());
