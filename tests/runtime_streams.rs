@@ -167,24 +167,15 @@ fn aborting_drops_work_and_tells_who_waits() {
     let mut context = null_mut();
     // SAFETY: `context` is writable.
     expect(unsafe { aclrtGetCurrentContext(&mut context) }, 0, "");
-    let (context, sent) = (Sent(context), Sent(stream));
+    let sent = (Sent(context), Sent(stream));
     let waiter = std::thread::spawn(move || {
-        expect(aclrtSetCurrentContext(context.get()), 0, "");
-        aclrtSynchronizeStream(sent.get())
+        expect(aclrtSetCurrentContext(sent.0.get()), 0, "");
+        aclrtSynchronizeStream(sent.1.get())
     });
-    let found = find(stream);
-    while found.waiters() == 0 {
+    while find(stream).waiters() == 0 {
         std::thread::yield_now();
     }
-    let aborting = std::thread::spawn(move || {
-        expect(aclrtSetCurrentContext(context.get()), 0, "");
-        aclrtStreamAbort(sent.get())
-    });
-    while found.aborts() == 0 {
-        std::thread::yield_now();
-    }
-    gate.open();
-    assert_eq!(aborting.join().unwrap(), 0);
+    abort(stream, context, Some(gate));
     assert_eq!(waiter.join().unwrap(), 107023);
     assert_eq!(done.load(Ordering::SeqCst), 0);
     // The stream is usable again.
@@ -194,6 +185,26 @@ fn aborting_drops_work_and_tells_who_waits() {
     });
     expect(aclrtSynchronizeStream(stream), 0, "");
     assert_eq!(done.load(Ordering::SeqCst), 1);
+}
+
+/// Aborts a stream; opens the gate that it is held by once its work was dropped.
+fn abort(stream: *mut c_void, context: *mut c_void, gate: Option<&Gate>) {
+    let found = find(stream);
+    let before = found.aborts();
+    let (context, stream) = (Sent(context), Sent(stream));
+    std::thread::scope(|scope| {
+        let aborting = scope.spawn(move || {
+            expect(aclrtSetCurrentContext(context.get()), 0, "");
+            expect(aclrtStreamAbort(stream.get()), 0, "");
+        });
+        if let Some(gate) = gate {
+            while found.aborts() == before {
+                std::thread::yield_now();
+            }
+            gate.open();
+        }
+        aborting.join().unwrap();
+    });
 }
 
 /// One thread queues and aborts, others queue meanwhile: what was queued before an abort either ran before the abort
@@ -206,10 +217,12 @@ fn aborting_races_with_launching() {
         let (_, log) = in_child(TEST, &[("ASCEND_GLOBAL_LOG_LEVEL", "1")]);
         let drops: Vec<&str> =
             log.lines().filter(|line| line.contains("tasks that had not begun") && line.contains("[Info]")).collect();
-        assert_eq!(drops.len(), ROUNDS, "each abort leaves a line");
-        // Where the gate held the stream, everything behind it was dropped: the three at least.
-        let count = |line: &str| line.split("dropped ").nth(1)?.split(' ').next()?.parse::<usize>().ok();
-        assert!(drops.iter().step_by(2).all(|line| count(line).is_some_and(|count| count >= 3)), "{drops:?}");
+        assert_eq!(drops.len(), 1 + ROUNDS, "each abort leaves a line");
+        let count = |line: &&str| line.split("dropped ").nth(1)?.split(' ').next()?.parse::<usize>().ok();
+        assert_eq!(count(&drops[0]), Some(1), "{drops:?}");
+        // Where the gate held the stream, everything behind it was dropped: the three at least, and what the others had queued.
+        let counts: Vec<usize> = drops[1..].iter().filter_map(count).collect();
+        assert!(counts.iter().step_by(2).all(|count| (3..=5).contains(count)), "{drops:?}");
         return;
     }
     set_device();
@@ -217,7 +230,9 @@ fn aborting_races_with_launching() {
     let mut context = null_mut();
     // SAFETY: `context` is writable.
     expect(unsafe { aclrtGetCurrentContext(&mut context) }, 0, "");
-    let found = find(stream);
+    let gate = hold(stream);
+    launch(stream, || panic!("it was dropped"));
+    abort(stream, context, Some(gate));
     let stop = Arc::new(AtomicBool::new(false));
     let others: Vec<_> = (0..2)
         .map(|_| {
@@ -247,21 +262,7 @@ fn aborting_races_with_launching() {
             let over = over.clone();
             launch(stream, move || assert!(over.load(Ordering::SeqCst) < round, "it ran after its abort"));
         }
-        std::thread::scope(|scope| {
-            let before = found.aborts();
-            let (context, stream) = (Sent(context), Sent(stream));
-            let aborting = scope.spawn(move || {
-                expect(aclrtSetCurrentContext(context.get()), 0, "");
-                expect(aclrtStreamAbort(stream.get()), 0, "");
-            });
-            if let Some(gate) = gate {
-                while found.aborts() == before {
-                    std::thread::yield_now();
-                }
-                gate.open();
-            }
-            aborting.join().unwrap();
-        });
+        abort(stream, context, gate);
         over.store(round, Ordering::SeqCst);
     }
     stop.store(true, Ordering::Relaxed);

@@ -54,6 +54,13 @@ impl Gate {
         }
     }
 
+    /// How many threads are parked here.
+    #[cfg(test)]
+    #[allow(dead_code, reason = "the models look at no counts")]
+    pub fn waiters(&self) -> usize {
+        *self.parked.lock()
+    }
+
     /// Waits until it is open, the deadline (`None`: never) has passed or `give_up` says so.
     pub fn wait(&self, deadline: Option<Instant>, give_up: impl Fn() -> bool) -> Outcome {
         if spin_until(|| self.is_open()) {

@@ -58,6 +58,12 @@ impl Record {
         self.gate.wait(deadline, give_up)
     }
 
+    /// How many threads are parked until it is over.
+    #[cfg(test)]
+    pub fn waiters(&self) -> usize {
+        self.gate.waiters()
+    }
+
     /// Makes every waiter look at its `give_up` again.
     pub fn nudge(&self) {
         self.gate.nudge();

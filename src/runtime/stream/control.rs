@@ -27,11 +27,27 @@ impl Stream {
         failure.map_or(Ok(()), Err)
     }
 
-    /// Waits until the task with this number is done, however it ended.
+    /// Waits until the task with this number has run; an error where its stream was aborted meanwhile.
     pub fn wait_for(&self, number: u64, deadline: Option<Instant>) -> Result<()> {
         self.refuse_inside("waited for")?;
-        let done = || self.queue.finished.load(Ordering::Acquire) >= number;
         let aborts = self.queue.aborts();
+        if !self.wait_until_over(number, deadline) {
+            let state = self.queue.lock();
+            return Err(Error::StreamTimeout(format!(
+                "stream {} did not finish in time: {} of its tasks are left",
+                self.id,
+                state.submitted - state.finished
+            )));
+        }
+        if self.queue.aborts() != aborts {
+            return Err(Error::StreamAborted(format!("stream {} was aborted while it was waited for", self.id)));
+        }
+        Ok(())
+    }
+
+    /// Waits until the task with this number has run or was dropped; `false` where the deadline came first.
+    fn wait_until_over(&self, number: u64, deadline: Option<Instant>) -> bool {
+        let done = || self.queue.finished.load(Ordering::Acquire) >= number;
         let mut state = self.queue.lock();
         if state.finished < number {
             drop(state);
@@ -48,21 +64,13 @@ impl Stream {
         }
         while state.finished < number {
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                return Err(Error::StreamTimeout(format!(
-                    "stream {} did not finish in time: {} of its tasks are left",
-                    self.id,
-                    state.submitted - state.finished
-                )));
+                return false;
             }
             state.waiters += 1;
             state = self.queue.wake_waiters.wait_until(state, deadline);
             state.waiters -= 1;
         }
-        drop(state);
-        if self.queue.aborts() != aborts {
-            return Err(Error::StreamAborted(format!("stream {} was aborted while it was waited for", self.id)));
-        }
-        Ok(())
+        true
     }
 
     /// Whether nothing is queued or running.
@@ -88,21 +96,19 @@ impl Stream {
     /// Drops what has not begun, makes the running task give up waiting, and waits for its end.
     pub fn abort(&self) -> Result<()> {
         self.refuse_inside("aborted")?;
-        self.drop_pending();
-        let submitted = self.queue.lock().submitted;
-        // Whoever was waiting before learns that the work was dropped; this call caused it.
-        self.wait_for(submitted, None).or_else(|error| match error {
-            Error::StreamAborted(_) => Ok(()),
-            other => Err(other),
-        })
+        let last = self.drop_pending();
+        self.wait_until_over(last, None);
+        Ok(())
     }
 
-    fn drop_pending(&self) {
+    /// Returns the number of the last task that is dropped or was before.
+    fn drop_pending(&self) -> u64 {
         let mut state = self.queue.lock();
         let mut dropped = std::mem::take(&mut state.pending);
-        state.dropped = state.submitted;
+        let last = state.submitted;
+        state.dropped = last;
         match &mut state.running {
-            None => state.finished = state.submitted,
+            None => state.finished = last,
             // A freed block was handed to its last user, which is not to be after all; the running task may need it.
             Some(running) => running.kept.extend(dropped.iter_mut().flat_map(|entry| entry.footprint.kept.drain(..))),
         }
@@ -117,6 +123,7 @@ impl Stream {
         for Entry { work, .. } in dropped {
             work.abandon();
         }
+        last
     }
 
     /// Takes no task any more and waits for those that are queued (`force`: drops what has not begun). The worker ends.
@@ -133,7 +140,7 @@ impl Stream {
             self.drop_pending();
         }
         let submitted = self.queue.lock().submitted;
-        while let Err(Error::StreamAborted(_)) = self.wait_for(submitted, None) {}
+        self.wait_until_over(submitted, None);
         let mut state = self.queue.lock();
         let findings = std::mem::take(&mut state.findings);
         self.settle(state);

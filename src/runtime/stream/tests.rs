@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::queue::Worker;
 use super::*;
 use crate::runtime::event::{self, Flavor};
+use crate::runtime::memory::{self, Kind, Request};
 
 /// A stream without a worker thread: the test takes the worker's steps.
 fn by_hand() -> Arc<Stream> {
@@ -19,12 +20,16 @@ fn end(stream: &Stream) {
     destroy_handle(stream.handle, true).unwrap();
 }
 
-/// Too large to run inside the launching call.
+/// Never runs inside the launching call.
 fn queue_something(stream: &Stream) {
+    queue_something_with(stream, Uses::new());
+}
+
+fn queue_something_with(stream: &Stream, uses: Uses) {
     unsafe extern "C" fn nothing(_: *mut c_void) {}
     // SAFETY: the function takes any argument, on any thread.
     let function = unsafe { HostFunc::new(nothing, std::ptr::null_mut()) };
-    stream.submit(Task::without_memory(Work::HostFunc(function)), || Ok(())).unwrap();
+    stream.submit(Task { work: Work::HostFunc(function), uses }, || Ok(())).unwrap();
 }
 
 /// The worker has taken the task, an abort comes, and only then does the task begin to wait: for an event that never happens,
@@ -47,11 +52,12 @@ fn an_abort_between_a_tasks_start_and_its_wait_is_not_lost() {
     };
     std::thread::scope(|scope| {
         let aborting = scope.spawn(|| stream.abort());
-        while stream.aborts() == 0 {
+        // It waits for the task that has begun.
+        while stream.waiters() == 0 {
+            assert!(!aborting.is_finished());
             std::thread::yield_now();
         }
-        // It waits for the task that has begun.
-        assert!(!stream.is_idle());
+        assert_eq!(stream.aborts(), 1);
         stream.run(entry, aborts);
         aborting.join().unwrap().unwrap();
     });
@@ -67,6 +73,58 @@ fn an_abort_between_a_tasks_start_and_its_wait_is_not_lost() {
     event::destroy(event).unwrap();
     end(&stream);
     end(&stuck);
+    context::destroy(context).unwrap();
+}
+
+/// A parked worker is told of the abort. One that is not would sleep on, and the test with it.
+#[test]
+fn an_abort_wakes_a_task_that_waits() {
+    let context = context::create_explicit(0).unwrap();
+    let (stuck, stream) = (by_hand(), resolve(create(Config::default()).unwrap()).unwrap());
+    let event = event::create(Flavor::Plain).unwrap();
+    let found = event::find(event, "event").unwrap();
+    queue_something(&stuck);
+    found.record(stuck.handle).unwrap();
+    found.wait_on(stream.handle, None).unwrap();
+    let parked = || stream.queue.lock().awaited.as_ref().is_some_and(|record| record.waiters() == 1);
+    while !parked() {
+        std::thread::yield_now();
+    }
+    stream.abort().unwrap();
+    assert!(stream.is_idle());
+    event::destroy(event).unwrap();
+    destroy_handle(stream.handle, false).unwrap();
+    end(&stuck);
+    context::destroy(context).unwrap();
+}
+
+/// A block is freed while one task that uses it runs and another is queued: it was handed to the latter, and an abort drops that.
+#[test]
+fn a_freed_block_that_dropped_work_had_stays_with_the_task_that_runs() {
+    let context = context::create_explicit(0).unwrap();
+    let stream = by_hand();
+    let start = memory::allocate(Request::device(64, 0)).unwrap();
+    let uses: Uses = std::iter::once(start..start + 64).collect();
+    queue_something_with(&stream, uses.clone());
+    queue_something_with(&stream, uses);
+    let entry = stream.queue.lock().begin().unwrap();
+    let aborts = stream.queue.aborts();
+    memory::release(start, Kind::Device, "devPtr").unwrap();
+    assert_eq!(stream.queue.lock().pending[0].footprint.kept.len(), 1);
+
+    let kept = || stream.queue.lock().running.as_ref().map(|running| running.kept.len());
+    assert_eq!(kept(), Some(0));
+    std::thread::scope(|scope| {
+        let aborting = scope.spawn(|| stream.abort());
+        while stream.waiters() == 0 {
+            std::thread::yield_now();
+        }
+        let kept_after_abort = kept();
+        stream.run(entry, aborts);
+        aborting.join().unwrap().unwrap();
+        assert_eq!((kept_after_abort, kept()), (Some(1), None));
+    });
+    end(&stream);
     context::destroy(context).unwrap();
 }
 
