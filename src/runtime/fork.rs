@@ -8,7 +8,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{callback, clock, copies, device, init, log, memory, messages, parameters, record, stream};
+use super::{callback, clock, copies, device, init, log, memory, messages, parameters, record, spin, stream};
 use crate::op::modulate_backward;
 use crate::{config, epoch, tensor, tsan};
 
@@ -83,5 +83,6 @@ extern "C" fn in_child() {
     init::start_afresh();
     device::start_afresh();
     callback::start_afresh();
+    spin::start_afresh();
     stream::start_afresh();
 }

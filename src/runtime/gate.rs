@@ -5,7 +5,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use super::spin::spin_until;
+use super::spin::linger_until;
 use crate::sync::{AtomicBool, Condvar, Mutex};
 use crate::tsan;
 
@@ -63,7 +63,7 @@ impl Gate {
 
     /// Waits until it is open, the deadline (`None`: never) has passed or `give_up` says so.
     pub fn wait(&self, deadline: Option<Instant>, give_up: impl Fn() -> bool) -> Outcome {
-        if spin_until(|| self.is_open()) {
+        if linger_until(deadline, || self.is_open()) {
             return Outcome::Open;
         }
         let mut parked = self.parked.lock();

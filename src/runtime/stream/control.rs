@@ -8,7 +8,7 @@ use super::{Stream, inside};
 use crate::error::{Error, Result};
 use crate::runtime::memory::Kept;
 use crate::runtime::pool::Waiter;
-use crate::runtime::spin::spin_until;
+use crate::runtime::spin::linger_until;
 use crate::runtime::{check, log};
 
 impl Stream {
@@ -53,12 +53,12 @@ impl Stream {
             drop(state);
             if deadline.is_none() {
                 let waiter = Waiter::new(self.owner());
-                while spin_until(|| done() || waiter.sees_job()) && !done() {
+                while linger_until(None, || done() || waiter.sees_job()) && !done() {
                     waiter.help();
                 }
             } else {
                 // A unit of work may take longer than it has.
-                spin_until(done);
+                linger_until(deadline, done);
             }
             state = self.queue.lock();
         }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::Stream;
 use super::queue::Worker;
 use crate::error::{Error, Result};
-use crate::runtime::spin::spin_until;
+use crate::runtime::spin::{Busy, spin_until};
 use crate::runtime::thread;
 
 /// How long an idle worker stays.
@@ -29,7 +29,9 @@ fn work(stream: &Arc<Stream>) {
             queue.mirror(&state);
             let aborts = queue.aborts();
             drop(state);
+            let busy = Busy::begin();
             stream.run(entry, aborts);
+            drop(busy);
             state = queue.lock();
             continue;
         }
