@@ -304,6 +304,52 @@ fn messages_are_whole_in_a_child() {
     });
 }
 
+/// With one list for all threads.
+#[test]
+fn the_process_wide_messages_are_whole_in_a_child() {
+    if is_child() {
+        let path = std::env::temp_dir().join(format!("acl-messages-{}.json", std::process::id()));
+        std::fs::write(&path, "{\"err_msg_mode\": \"1\"}").unwrap();
+        let c_path = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
+        // SAFETY: a C string.
+        expect(unsafe { aclInit(c_path.as_ptr()) }, 0, "");
+        std::fs::remove_file(path).unwrap();
+    }
+    is_whole_in_a_child("the_process_wide_messages_are_whole_in_a_child", || {
+        for _ in 0..8 {
+            assert_eq!(aclrtSetDevice(99), 107001);
+            // Another thread may have taken it.
+            let text = message();
+            assert!(text.is_empty() || text.contains("deviceId is 99"), "{text}");
+        }
+    });
+}
+
+#[test]
+fn parameters_are_whole_in_a_child() {
+    is_whole_in_a_child("parameters_are_whole_in_a_child", || {
+        for _ in 0..8 {
+            let mut value = -1;
+            // SAFETY: `value` is writable.
+            let read = unsafe { (aclrtSetSysParamOpt(0, 1), aclrtGetSysParamOpt(0, &mut value)) };
+            assert_eq!((read, value), ((0, 0), 1));
+        }
+    });
+}
+
+#[test]
+fn initialisation_is_whole_in_a_child() {
+    is_whole_in_a_child("initialisation_is_whole_in_a_child", || {
+        for _ in 0..8 {
+            // SAFETY: NULL asks for nothing.
+            let first = unsafe { aclInit(std::ptr::null()) };
+            let last = aclFinalize();
+            // Other threads come in between.
+            assert!([0, 100002].contains(&first) && [0, 100037].contains(&last), "{first} {last}");
+        }
+    });
+}
+
 #[test]
 fn the_table_of_streams_is_whole_in_a_child() {
     is_whole_in_a_child("the_table_of_streams_is_whole_in_a_child", || {
