@@ -3,16 +3,17 @@
 //! A call's time divided by that of the faster of a plain and a non-temporal triad is its "x triad": what is left to gain,
 //! whatever the machine's memory does at the moment. Each round times all three, in turn; medians of the rounds are compared.
 //!
-//! Options (after `--`): `--json FILE`, `--dims B,L,D` (this shape instead of those from the field), `--rounds N`, `--threads 1,2`, `--only TEXT` (cases whose name has it), `--layouts`
-//! (views instead of contiguous tensors), `--sweep` (sizes from 1 KiB to 2 GiB), `--cpu-time`
-//! (count this thread's own time, which other programs disturb less: for one thread only), `--tier NAME`, `--stores auto|plain|streaming`.
+//! Options (after `--`): `--json FILE`, `--rounds N`, `--threads 1,2`, `--tier NAME`, `--only TEXT` (cases whose name has it),
+//! `--dims B,L,D` (this shape instead of those from the field), `--layouts` (views instead of contiguous tensors), `--sweep`
+//! (sizes from 1 KiB to 2 GiB), `--residence caches|last-level|memory` (where the tensors are taken to be), `--cpu-time` (count
+//! this thread's own time, which other programs disturb less: for one thread only).
 
 use std::fmt::Write as _;
 use std::time::Instant;
 
 use aclnn_modulate::dtype::FloatType;
 use aclnn_modulate::kernel::{
-    ModulateBackward, Stores, Tier, Tuning, View2, View3, active_tier, run, run_tuned, thread_limit, workspace_bytes,
+    ModulateBackward, Residence, Tier, Tuning, View2, View3, active_tier, run, run_tuned, thread_limit, workspace_bytes,
 };
 use aclnn_modulate::runtime::pool::{self, Owner, Terms};
 
@@ -74,13 +75,13 @@ struct Options {
     sweep: bool,
     cpu_time: bool,
     tier: Tier,
-    stores: Stores,
+    residence: Residence,
 }
 
 impl Options {
     fn parse() -> Self {
         let threads = if thread_limit() > 1 { vec![1, thread_limit()] } else { vec![1] };
-        let (tier, stores) = (active_tier(), Stores::Auto);
+        let (tier, residence) = (active_tier(), Residence::BySize);
         let mut options = Self {
             json: None,
             rounds: 11,
@@ -91,7 +92,7 @@ impl Options {
             sweep: false,
             cpu_time: false,
             tier,
-            stores,
+            residence,
         };
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
@@ -116,12 +117,12 @@ impl Options {
                     let tier = Tier::ALL.iter().copied().find(|tier| tier.name() == name && tier.is_available());
                     options.tier = tier.unwrap_or_else(|| usage("--tier wants one that this CPU has"));
                 }
-                "--stores" => {
-                    options.stores = match value().as_str() {
-                        "auto" => Stores::Auto,
-                        "plain" => Stores::Plain,
-                        "streaming" => Stores::Streaming,
-                        _ => usage("--stores wants auto, plain or streaming"),
+                "--residence" => {
+                    options.residence = match value().as_str() {
+                        "caches" => Residence::Caches,
+                        "last-level" => Residence::LastLevel,
+                        "memory" => Residence::Memory,
+                        _ => usage("--residence wants caches, last-level or memory"),
                     }
                 }
                 // What cargo passes to every bench.
@@ -361,11 +362,11 @@ fn measure(case: &Case, threads: usize, options: &Options) -> Measured {
     };
     let workspace = Pages::new(workspace_bytes(case.dims, true, true));
     let bytes = 3 * elements * size;
-    let tuning = Tuning { tier: options.tier, threads, stores: options.stores };
+    let tuning = Tuning { tier: options.tier, threads, residence: options.residence };
     let operator = || {
         // SAFETY: the pages are alive, and only this thread uses them.
         unsafe {
-            if options.stores == Stores::Auto && options.tier == active_tier() && threads == thread_limit() {
+            if options.residence == Residence::BySize && options.tier == active_tier() && threads == thread_limit() {
                 run(&problem, workspace.start(), Owner::default());
             } else {
                 run_tuned(&tuning, &problem, workspace.start());

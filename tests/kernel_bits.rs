@@ -1,19 +1,17 @@
-//! Every output bit of the kernels against the plain reference: types, shapes, layouts, tiers, threads, kinds of stores.
+//! Every output bit of the kernels against the plain reference: types, shapes, layouts, tiers, threads, where the tensors are.
 
 mod kernel_support;
 
-use aclnn_modulate::kernel::{Stores, Tuning, available_tiers};
+use aclnn_modulate::kernel::{Residence, Tuning, available_tiers};
 use kernel_support::{Case, Layout, Random, TYPES, Values, Wanted, check, expected};
 
-const STORES: [Stores; 2] = [Stores::Plain, Stores::Streaming];
-
-/// Every tier, with one thread and three, plain and streaming.
+/// Every tier, with one thread and three, as in the caches and as in memory.
 fn check_all_ways(case: &Case) {
     let expected = expected(case);
     for tier in available_tiers() {
         for threads in [1, 3] {
-            for stores in STORES {
-                check(case, &Tuning { tier, threads, stores }, &expected);
+            for residence in Residence::ALL {
+                check(case, &Tuning { tier, threads, residence }, &expected);
             }
         }
     }
@@ -141,8 +139,8 @@ fn layouts_each_and_mixed() {
                     };
                     let expected = expected(&case);
                     for tier in available_tiers() {
-                        let (threads, stores) = (random.pick(&[1, 2, 4]), random.pick(&STORES));
-                        check(&case, &Tuning { tier, threads, stores }, &expected);
+                        let (threads, residence) = (random.pick(&[1, 2, 4]), random.pick(&Residence::ALL));
+                        check(&case, &Tuning { tier, threads, residence }, &expected);
                     }
                 }
             }
@@ -201,7 +199,7 @@ fn any_number_of_threads() {
             let expected = expected(&case);
             for tier in available_tiers() {
                 for threads in 1..=8 {
-                    check(&case, &Tuning { tier, threads, stores: Stores::Auto }, &expected);
+                    check(&case, &Tuning { tier, threads, residence: Residence::BySize }, &expected);
                 }
             }
         }

@@ -3,14 +3,15 @@
 
 mod kernel_support;
 
-use aclnn_modulate::kernel::{ModulateBackward, Stores, Tuning, View2, View3, available_tiers, reference, run_tuned};
+use aclnn_modulate::kernel::{
+    ModulateBackward, Residence, Tuning, View2, View3, available_tiers, reference, run_tuned,
+};
 use kernel_support::{Case, Layout, TYPES, Tensors, Values, Wanted, Workspace, assert_same, check, expected};
 
-/// Every tier, alone and with others, plain and streaming.
+/// Every tier, alone and with others, as in the caches and as in memory.
 fn tunings() -> impl Iterator<Item = Tuning> {
     available_tiers().into_iter().flat_map(|tier| {
-        [(1, Stores::Plain), (1, Stores::Streaming), (3, Stores::Plain), (3, Stores::Streaming)]
-            .map(|(threads, stores)| Tuning { tier, threads, stores })
+        Residence::ALL.into_iter().flat_map(move |residence| [1, 3].map(|threads| Tuning { tier, threads, residence }))
     })
 }
 

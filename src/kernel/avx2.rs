@@ -2,6 +2,7 @@
 
 use std::arch::x86_64::*;
 use std::arch::x86_64::{_mm256_add_ps as add, _mm256_fmadd_ps as fma, _mm256_mul_ps as mul, _mm256_set1_ps as splat};
+use std::marker::PhantomData;
 
 use super::along::{self, Along};
 use super::at_once::{self, Samples};
@@ -14,9 +15,9 @@ use super::unit;
 use super::vector::{LINE, Lanes, Set, loops};
 use super::walk::Walk;
 
-/// FLOAT: 8 columns; sums in two registers of four `f64`.
+/// FLOAT: 8 columns; sums in two registers of four `f64`. With the loops of this set, or of one that has it and more registers.
 #[derive(Clone, Copy)]
-pub(crate) struct F32;
+pub(crate) struct F32<S>(PhantomData<S>);
 /// FLOAT16: 16 columns; sums in two registers of eight `f32`.
 #[derive(Clone, Copy)]
 pub(crate) struct F16;
@@ -82,7 +83,7 @@ impl Set for Avx2 {
     }
 }
 
-impl Lanes for F32 {
+impl<S: Set> Lanes for F32<S> {
     const N: usize = 8;
     const SIZE: usize = 4;
     const STEPS: usize = 2;
@@ -91,7 +92,7 @@ impl Lanes for F32 {
     type Line = __m256;
     type Rounded = __m256i;
     type Sums = [__m256d; 2];
-    type Set = Avx2;
+    type Set = S;
     const HOLDS_GROUP: bool = true;
 
     #[inline(always)]

@@ -149,7 +149,7 @@ impl Lanes for F32 {
         // Narrow registers: eight groups fill a wide one once they are `f64`.
         // SAFETY: the caller's 16 groups; with AVX-512 comes AVX2.
         unsafe {
-            let (left, right) = (avx2::F32::turned(from), avx2::F32::turned(from.add(8 * 32)));
+            let (left, right) = (avx2::F32::<Avx2>::turned(from), avx2::F32::<Avx2>::turned(from.add(8 * 32)));
             std::array::from_fn(|row| [left[row], right[row]])
         }
     }

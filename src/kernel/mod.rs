@@ -41,7 +41,7 @@ mod vector;
 mod walk;
 
 pub use cpu::{Tier, active_tier, available_tiers, thread_limit};
-pub use plan::Stores;
+pub use plan::Residence;
 pub use scratch::Scratch;
 
 use crate::runtime::pool::{self, Owner, Terms};
@@ -130,7 +130,9 @@ pub fn is_small(problem: &ModulateBackward) -> bool {
 pub unsafe fn run(problem: &ModulateBackward, workspace: *mut u8, owner: Owner) {
     let threads = if is_small(problem) { 1 } else { thread_limit() };
     // SAFETY: as the caller promises; the process's tier is one that the CPU has.
-    unsafe { run_for(owner, &Tuning { tier: active_tier(), threads, stores: Stores::Auto }, problem, workspace) }
+    unsafe {
+        run_for(owner, &Tuning { tier: active_tier(), threads, residence: Residence::BySize }, problem, workspace)
+    }
 }
 
 /// Runs on the calling thread alone. The bits are those of [`run`].
@@ -150,7 +152,7 @@ pub unsafe fn run_inline(problem: &ModulateBackward, workspace: *mut u8) {
 /// As for [`run`], and the CPU has the tier.
 pub unsafe fn run_with(tier: Tier, threads: usize, problem: &ModulateBackward, workspace: *mut u8) {
     // SAFETY: as the caller promises.
-    unsafe { run_tuned(&Tuning { tier, threads, stores: Stores::Auto }, problem, workspace) }
+    unsafe { run_tuned(&Tuning { tier, threads, residence: Residence::BySize }, problem, workspace) }
 }
 
 /// What decides how a problem runs, but not what comes out.
@@ -160,8 +162,8 @@ pub struct Tuning {
     pub tier: Tier,
     /// Threads, the calling one included.
     pub threads: usize,
-    /// How grad_input is stored.
-    pub stores: Stores,
+    /// Where the large tensors are taken to be.
+    pub residence: Residence,
 }
 
 /// Runs as told. The bits are those of [`run`].
@@ -178,8 +180,9 @@ pub unsafe fn run_tuned(tuning: &Tuning, problem: &ModulateBackward, workspace: 
 ///
 /// As for [`run_with`].
 unsafe fn run_for(owner: Owner, tuning: &Tuning, problem: &ModulateBackward, workspace: *mut u8) {
-    let kernel = dispatch::kernel(tuning.tier, problem.dtype);
-    let plan = Plan::new(problem, workspace, tuning.threads, tuning.stores, kernel.block);
+    let residence = tuning.residence.of(problem);
+    let kernel = dispatch::kernel(tuning.tier, problem.dtype, residence);
+    let plan = Plan::new(problem, workspace, tuning.threads, residence, kernel.block);
     let unit = kernel.units[usize::from(problem.grad_scale.is_some())];
     let run_unit = |index: usize, scratch: &mut Scratch| {
         let _mode = DefaultMode::enter();

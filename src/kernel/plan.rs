@@ -32,15 +32,36 @@ pub(crate) fn workspace_bytes(dims: [usize; 3], grad_scale: bool, grad_shift: bo
     (gradients * size_of::<f64>()).saturating_mul(columns).saturating_mul(sequence.div_ceil(CHUNK))
 }
 
-/// How stores to grad_input are made.
+/// Where the three large tensors are while a problem runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stores {
-    /// Past the caches where the tensors are too large for them anyway.
-    Auto,
-    /// Always through the caches.
-    Plain,
-    /// Past the caches wherever rows can be aligned.
-    Streaming,
+pub enum Residence {
+    /// Where their size says.
+    BySize,
+    /// In the caches: grad_input is stored there too.
+    Caches,
+    /// In the last-level cache at best: grad_input is stored past the caches, wherever rows can be aligned.
+    LastLevel,
+    /// In memory: as before, and FLOAT is computed in registers of half the width where that is faster.
+    Memory,
+}
+
+impl Residence {
+    /// All but [`Residence::BySize`].
+    pub const ALL: [Self; 3] = [Self::Caches, Self::LastLevel, Self::Memory];
+
+    /// Other than [`Residence::BySize`].
+    pub(crate) fn of(self, problem: &ModulateBackward) -> Self {
+        let last_level = super::cpu::last_level_cache();
+        // Where rows are shorter than a line, or columns apart, arithmetic is what takes the time wherever the tensors are.
+        let [_, _, hidden] = problem.dims;
+        let in_lines = problem.grad_output.stride[2] == 1 && hidden * problem.dtype.size() >= LINE;
+        match (self, problem.traffic()) {
+            (Self::BySize, bytes) if bytes <= last_level / 8 => Self::Caches,
+            (Self::BySize, bytes) if bytes <= last_level || !in_lines => Self::LastLevel,
+            (Self::BySize, _) => Self::Memory,
+            (given, _) => given,
+        }
+    }
 }
 
 /// A problem cut into units.
@@ -148,7 +169,7 @@ impl Plan {
         problem: &ModulateBackward,
         workspace: *mut u8,
         threads: usize,
-        stores: Stores,
+        residence: Residence,
         block: usize,
     ) -> Self {
         let given = problem.dims;
@@ -157,11 +178,6 @@ impl Plan {
         let size = problem.dtype.size();
         let chunks = sequence.div_ceil(CHUNK);
         let layouts = problem.layouts();
-        let wants_streaming = match stores {
-            Stores::Auto => problem.traffic() > super::cpu::last_level_cache() / 8,
-            Stores::Plain => false,
-            Stores::Streaming => true,
-        };
         let rows_adjacent = [problem.grad_output, problem.grad_input].iter().all(|view| view.stride[1] == 1);
         let turned = layouts[0] == Layout::Turned && layouts[2] == Layout::Turned;
         let along = rows_adjacent && turned && sequence > GROUP;
@@ -173,7 +189,7 @@ impl Plan {
         // Rows that begin anywhere go by way of a buffer, which stands where gathered tiles do.
         let streams = along || layouts[2] == Layout::Adjacent && (aligned || !gathered);
         // The scalar tier's blocks are shorter than a line, and it has no streamed stores either.
-        let streaming = wants_streaming && streams && !narrow && block * size >= LINE;
+        let streaming = residence.of(&problem) != Residence::Caches && streams && !narrow && block * size >= LINE;
 
         let max_tile = match () {
             () if along_input && chunks == 1 => MAX_TILE,
