@@ -32,17 +32,12 @@ fn dump(name: &str, tensors: &mut [*mut aclTensor], inputs: usize, stream: *mut 
 }
 
 /// A fresh directory, and aclInit with a file that names it.
-fn init(test: &str, mode: &str) -> PathBuf {
+fn init_dump(test: &str, mode: &str) -> PathBuf {
     let directory = scratch(&format!("dump_{test}"));
     let _ = std::fs::remove_dir_all(&directory);
     std::fs::create_dir(&directory).unwrap();
-    let file = directory.join("acl.json");
     let text = format!("{{\"dump\": {{\"dump_path\": \"{}\"{mode}}}}}", directory.display());
-    std::fs::write(&file, text).unwrap();
-    let path = CString::new(file.to_str().unwrap()).unwrap();
-    // SAFETY: a C string.
-    expect(unsafe { aclInit(path.as_ptr()) }, 0, "");
-    std::fs::remove_file(file).unwrap();
+    expect(init_with(&text), 0, "");
     set_device();
     directory
 }
@@ -88,7 +83,7 @@ fn tensors_are_written_in_stream_order_whatever_their_view() {
     if !alone("tensors_are_written_in_stream_order_whatever_their_view") {
         return;
     }
-    let directory = init("order", ", \"dump_mode\": \"all\"");
+    let directory = init_dump("order", ", \"dump_mode\": \"all\"");
     let stream = create_stream();
     let block = malloc(4 * 32);
     let values: Vec<f32> = (0..32).map(|n| n as f32).collect();
@@ -147,7 +142,7 @@ fn the_mode_says_which_side_is_written() {
     for (mode, side) in
         [("", "output"), (", \"dump_mode\": \"output\"", "output"), (", \"dump_mode\": \"input\"", "input")]
     {
-        let directory = init("mode", mode);
+        let directory = init_dump("mode", mode);
         let mut tensors = [block(), block()].map(|block| tensor(block, 0, &[4], &[1], 0));
         expect(dump("op", &mut tensors, 1, null_mut()), 0, "");
         expect(aclrtSynchronizeStream(null_mut()), 0, "");
@@ -160,18 +155,13 @@ fn the_mode_says_which_side_is_written() {
         assert_eq!(names(&directory), [""; 0]);
         std::fs::remove_dir_all(directory).unwrap();
     }
-    let file = scratch("dump_wrong.json");
-    let path = CString::new(file.to_str().unwrap()).unwrap();
     let wrong = [
         ("{\"dump\": {\"dump_path\": \"/nonexistent/dump\"}}", "/nonexistent/dump"),
         ("{\"dump\": {\"dump_path\": \".\", \"dump_mode\": \"some\"}}", "dump_mode is some"),
     ];
     for (text, about) in wrong {
-        std::fs::write(&file, text).unwrap();
-        // SAFETY: a C string.
-        expect(unsafe { aclInit(path.as_ptr()) }, 100009, about);
+        expect(init_with(text), 100009, about);
     }
-    std::fs::remove_file(file).unwrap();
 }
 
 #[test]
@@ -179,7 +169,7 @@ fn a_file_that_cant_be_written_is_told_at_synchronise() {
     if !alone("a_file_that_cant_be_written_is_told_at_synchronise") {
         return;
     }
-    let directory = init("gone", ", \"dump_mode\": \"all\"");
+    let directory = init_dump("gone", ", \"dump_mode\": \"all\"");
     let block = malloc(16);
     let mut tensors = [tensor(block, 0, &[4], &[1], 0)];
     std::fs::remove_dir_all(directory).unwrap();

@@ -308,12 +308,7 @@ fn messages_are_whole_in_a_child() {
 #[test]
 fn the_process_wide_messages_are_whole_in_a_child() {
     if is_child() {
-        let path = std::env::temp_dir().join(format!("acl-messages-{}.json", std::process::id()));
-        std::fs::write(&path, "{\"err_msg_mode\": \"1\"}").unwrap();
-        let c_path = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
-        // SAFETY: a C string.
-        expect(unsafe { aclInit(c_path.as_ptr()) }, 0, "");
-        std::fs::remove_file(path).unwrap();
+        expect(init_with("{\"err_msg_mode\": \"1\"}"), 0, "");
     }
     is_whole_in_a_child("the_process_wide_messages_are_whole_in_a_child", || {
         for _ in 0..8 {
@@ -341,9 +336,7 @@ fn parameters_are_whole_in_a_child() {
 fn initialisation_is_whole_in_a_child() {
     is_whole_in_a_child("initialisation_is_whole_in_a_child", || {
         for _ in 0..8 {
-            // SAFETY: NULL asks for nothing.
-            let first = unsafe { aclInit(std::ptr::null()) };
-            let last = aclFinalize();
+            let (first, last) = (init(None), aclFinalize());
             // Other threads come in between.
             assert!([0, 100002].contains(&first) && [0, 100037].contains(&last), "{first} {last}");
         }

@@ -23,21 +23,6 @@ fn alone(test: &str) -> bool {
     is_child()
 }
 
-fn init(path: Option<&str>) -> i32 {
-    let path = path.map(|path| CString::new(path).unwrap());
-    // SAFETY: a C string or NULL.
-    unsafe { aclInit(path.as_ref().map_or(std::ptr::null(), |path| path.as_ptr())) }
-}
-
-/// aclInit with a file that has this text.
-fn init_with(text: &str) -> i32 {
-    let path = scratch("acl.json");
-    std::fs::write(&path, text).unwrap();
-    let status = init(path.to_str());
-    std::fs::remove_file(path).unwrap();
-    status
-}
-
 #[test]
 fn initialisation_is_counted() {
     if !alone("initialisation_is_counted") {

@@ -1,4 +1,4 @@
-//! What the machine offers: instruction sets and the size of its last-level cache.
+//! What the machine offers: instruction sets, processors, and the size of its last-level cache.
 
 use once_cell::race::{OnceBox, OnceNonZeroUsize};
 use std::num::NonZeroUsize;
@@ -98,8 +98,17 @@ pub fn active_tier() -> Tier {
 /// Threads that one launch may use: `ACLCPU_THREADS`, or what affinity and the cgroup's quota allow.
 pub fn thread_limit() -> usize {
     static LIMIT: OnceNonZeroUsize = OnceNonZeroUsize::new();
-    let detect = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    LIMIT.get_or_init(|| config::threads().and_then(NonZeroUsize::new).unwrap_or_else(detect)).get()
+    LIMIT.get_or_init(|| config::threads().and_then(NonZeroUsize::new).unwrap_or_else(usable_processors)).get()
+}
+
+/// Processors that this process may use, by affinity and the cgroup's quota.
+pub fn processors() -> usize {
+    static PROCESSORS: OnceNonZeroUsize = OnceNonZeroUsize::new();
+    PROCESSORS.get_or_init(usable_processors).get()
+}
+
+fn usable_processors() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
 /// Bytes of the last-level cache that this CPU's cores share.

@@ -40,7 +40,7 @@ mod unit;
 mod vector;
 mod walk;
 
-pub use cpu::{Tier, active_tier, available_tiers, thread_limit};
+pub use cpu::{Tier, active_tier, available_tiers, processors, thread_limit};
 pub use plan::Residence;
 pub use scratch::Scratch;
 

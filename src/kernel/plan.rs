@@ -49,7 +49,7 @@ impl Residence {
     /// All but [`Residence::BySize`].
     pub const ALL: [Self; 3] = [Self::Caches, Self::LastLevel, Self::Memory];
 
-    /// Other than [`Residence::BySize`].
+    /// This, or what the problem's size says: never [`Residence::BySize`].
     pub(crate) fn of(self, problem: &ModulateBackward) -> Self {
         let last_level = super::cpu::last_level_cache();
         // Where rows are shorter than a line, or columns apart, arithmetic is what takes the time wherever the tensors are.
@@ -164,7 +164,7 @@ pub(crate) struct Unit {
 }
 
 impl Plan {
-    /// Cuts a problem for a number of threads. `block` is the kernel's number of columns per block.
+    /// Cuts a problem for a number of threads. `residence`: other than by size. `block`: the kernel's number of columns per block.
     pub(crate) fn new(
         problem: &ModulateBackward,
         workspace: *mut u8,
@@ -189,7 +189,7 @@ impl Plan {
         // Rows that begin anywhere go by way of a buffer, which stands where gathered tiles do.
         let streams = along || layouts[2] == Layout::Adjacent && (aligned || !gathered);
         // The scalar tier's blocks are shorter than a line, and it has no streamed stores either.
-        let streaming = residence.of(&problem) != Residence::Caches && streams && !narrow && block * size >= LINE;
+        let streaming = residence != Residence::Caches && streams && !narrow && block * size >= LINE;
 
         let max_tile = match () {
             () if along_input && chunks == 1 => MAX_TILE,

@@ -1,10 +1,9 @@
 //! Spinning before parking.
 
-use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicIsize, Ordering};
 use std::time::{Duration, Instant};
 
-use once_cell::race::OnceNonZeroUsize;
+use crate::kernel::processors;
 
 /// How long a waiting thread spins before it parks: waking a parked thread costs 5 to 50 microseconds.
 const SPIN: Duration = Duration::from_micros(20);
@@ -12,14 +11,9 @@ const SPIN: Duration = Duration::from_micros(20);
 /// 1.2 to 2 times as long where the waiting thread was parked at its end.
 const LINGER: Duration = Duration::from_millis(1);
 
-/// Threads that linger now, and workers that have a task: more than there are processors, and lingering would be in the way.
+/// Threads that linger now, and workers that have a task: more than there are processors, and lingering would be in the way. A
+/// worker whose task is to wait counts twice while it lingers: it leaves room for those it waits for.
 static BUSY: AtomicIsize = AtomicIsize::new(0);
-
-/// Processors that this process may use, by affinity and the cgroup's quota.
-pub fn processors() -> usize {
-    static PROCESSORS: OnceNonZeroUsize = OnceNonZeroUsize::new();
-    PROCESSORS.get_or_init(|| std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)).get()
-}
 
 /// Spins until `done` says so, for [`SPIN`] at most; whether it did. On one processor spinning only holds up whom it waits
 /// for.

@@ -1,7 +1,7 @@
 //! What the tests of the runtime's exported functions share.
 #![allow(dead_code)] // every test binary uses a part of it
 
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, CString, c_void};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::ptr::null_mut;
@@ -186,6 +186,22 @@ pub fn in_child(test: &str, variables: &[(&str, &str)]) -> (String, String) {
 /// A path for a file of this process's tests: another run in the same target directory must not see it half-written.
 pub fn scratch(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}_{name}", std::process::id()))
+}
+
+/// aclInit with a file, or with NULL.
+pub fn init(path: Option<&str>) -> i32 {
+    let path = path.map(|path| CString::new(path).unwrap());
+    // SAFETY: a C string or NULL.
+    unsafe { runtime::aclInit(path.as_ref().map_or(std::ptr::null(), |path| path.as_ptr())) }
+}
+
+/// aclInit with a file that has this text.
+pub fn init_with(text: &str) -> i32 {
+    let path = scratch("acl.json");
+    std::fs::write(&path, text).unwrap();
+    let status = init(path.to_str());
+    std::fs::remove_file(path).unwrap();
+    status
 }
 
 /// Whether this process is the one that [`in_child`] started.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use arrayvec::ArrayVec;
 
 use crate::error::{Error, Result};
+use crate::kernel::processors;
 use crate::op::modulate_backward::Run;
 use crate::runtime::callback::Delivery;
 use crate::runtime::dump::Dump;
@@ -16,7 +17,6 @@ use crate::runtime::gate::Outcome;
 use crate::runtime::memory::{Copy, Set};
 use crate::runtime::pool::Owner;
 use crate::runtime::record::Record;
-use crate::runtime::spin::processors;
 
 /// What a task reads and writes: a block that overlaps one of these lives until the task is done. Seven tensors and a
 /// workspace are the most that any task has.
