@@ -225,6 +225,102 @@ fn a_child_of_a_busy_parent_uses_the_library_afresh() {
     });
 }
 
+/// Memory that a child shares with its parent: one number.
+fn shared_number() -> &'static AtomicUsize {
+    let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+    // SAFETY: a new mapping, which is never unmapped.
+    let mapped = unsafe { libc::mmap(null_mut(), size_of::<AtomicUsize>(), access, kind, -1, 0) };
+    assert_ne!(mapped, libc::MAP_FAILED);
+    // SAFETY: aligned to a page, writable, and 0 as new mappings are.
+    unsafe { &*mapped.cast() }
+}
+
+/// Forks and lets both processes go on; the child's number in the parent, 0 in the child.
+fn fork_and_go_on() -> i32 {
+    // SAFETY: the child uses nothing but this library, whose promise is under test.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: sets a timer, takes no pointers: a child that hangs is killed.
+        unsafe { libc::alarm(20) };
+    }
+    child
+}
+
+fn exit_status(child: i32) -> i32 {
+    let mut status = -1;
+    // SAFETY: `status` is writable.
+    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+    status
+}
+
+/// The child's only thread is the one that served the parent's stream: what is queued there is not for it.
+#[test]
+fn a_child_of_a_host_function_leaves_the_queue_to_its_parent() {
+    set_device();
+    let (first, second) = (shared_number(), shared_number());
+    let stream = create_stream();
+    for round in 1..=20 {
+        let gate = hold(stream);
+        let (sender, receiver) = std::sync::mpsc::channel();
+        launch(stream, move || {
+            let child = fork_and_go_on();
+            if child != 0 {
+                sender.send(child).unwrap();
+                return;
+            }
+            // The child may use the library before it ends with this function.
+            std::mem::forget(sender);
+            set_device();
+            let own = create_stream();
+            launch(own, || {
+                first.fetch_add(1, Ordering::SeqCst);
+            });
+            expect(aclrtSynchronizeStream(own), 0, "");
+        });
+        for _ in 0..10 {
+            launch(stream, || {
+                second.fetch_add(1, Ordering::SeqCst);
+            });
+        }
+        gate.open();
+        expect(aclrtSynchronizeStream(stream), 0, "");
+        assert_eq!(exit_status(receiver.recv().unwrap()), 0, "round {round}");
+        assert_eq!(first.load(Ordering::SeqCst), round);
+        assert_eq!(second.load(Ordering::SeqCst), 10 * round);
+    }
+    expect(aclrtDestroyStream(stream), 0, "");
+}
+
+/// Nobody in the child waits for the callback that forked; the locks of those who do are the parent's.
+#[test]
+fn a_child_of_a_callback_returns_from_processing() {
+    set_device();
+    let stream = create_stream();
+    // SAFETY: takes nothing.
+    let me = unsafe { libc::pthread_self() };
+    for round in 0..20 {
+        expect(aclrtSubscribeReport(me, stream), 0, "");
+        let child = Arc::new(AtomicUsize::new(0));
+        let forked = child.clone();
+        let (function, argument) = c_callback(move || {
+            forked.store(usize::try_from(fork_and_go_on()).unwrap(), Ordering::SeqCst);
+        });
+        // SAFETY: the function takes the closure back, once.
+        expect(unsafe { aclrtLaunchCallback(Some(function), argument, 1, stream) }, 0, "");
+        expect(aclrtProcessReport(-1), 0, "");
+        let child = i32::try_from(child.load(Ordering::SeqCst)).unwrap();
+        if child == 0 {
+            let told = aclrtProcessReport(-1) == 107012 && aclrtSynchronizeStream(stream) == 107017;
+            // SAFETY: ends the child at once.
+            unsafe { libc::_exit((!told).into()) }
+        }
+        assert_eq!(exit_status(child), 0, "round {round}");
+        expect(aclrtUnSubscribeReport(me, stream), 0, "");
+        expect(aclrtSynchronizeStream(stream), 0, "");
+    }
+    expect(aclrtDestroyStream(stream), 0, "");
+}
+
 /// Forks while threads do nothing but one kind of work; the child does the same, in more threads than a table has parts, so that
 /// each part is used there.
 fn is_whole_in_a_child(test: &str, work: fn()) {

@@ -126,8 +126,7 @@ pub extern "C" fn aclrtSynchronizeStream(stream: aclrtStream) -> aclError {
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSynchronizeStreamWithTimeout(stream: aclrtStream, timeout: i32) -> aclError {
     guard::acl("aclrtSynchronizeStreamWithTimeout", format_args!("stream={stream:p}, timeout={timeout}"), || {
-        let stream = stream::resolve_any(Handle::from_ptr(stream))?;
-        stream.synchronize(deadline(timeout)?)
+        stream::synchronize_until(Handle::from_ptr(stream), deadline(timeout)?)
     })
 }
 
@@ -195,7 +194,7 @@ pub extern "C" fn aclrtSetStreamFailureMode(stream: aclrtStream, mode: u64) -> a
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtStreamAbort(stream: aclrtStream) -> aclError {
     guard::acl("aclrtStreamAbort", format_args!("stream={stream:p}"), || {
-        stream::resolve(Handle::from_ptr(stream))?.abort()
+        stream::abort(Handle::from_ptr(stream))
     })
 }
 

@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use once_cell::sync::Lazy;
 
-use super::fork::Held;
+use super::fork::{self, Held};
 use super::record::Record;
 use super::stream::{self, HostFunc, Task, Work};
 use crate::error::{Error, Result};
@@ -15,10 +16,12 @@ use crate::sync::{Condvar, Mutex};
 
 /// Which thread serves which stream.
 static SUBSCRIPTIONS: Lazy<Mutex<HashMap<Handle, Arc<Server>>>> = Lazy::new(Mutex::default);
+/// Whether there ever was one: few programs have any.
+static USED: AtomicBool = AtomicBool::new(false);
 
 /// A thread that serves callbacks.
 #[derive(Debug)]
-struct Server {
+pub struct Server {
     /// `pthread_self` of the thread.
     thread: u64,
     inbox: Mutex<Inbox>,
@@ -65,6 +68,11 @@ impl Delivery {
         self.blocks.then(|| self.done.clone())
     }
 
+    /// The server without which the stream does not go on.
+    pub fn needs(&self) -> Option<&Arc<Server>> {
+        self.blocks.then_some(&self.server)
+    }
+
     /// Hands the callback to the thread that serves the stream.
     pub fn execute(&self, give_up: impl Fn() -> bool) {
         let call = Call { stream: self.stream, function: self.function, done: self.done.clone() };
@@ -97,6 +105,7 @@ pub fn subscribe(thread: u64, stream: Handle) -> Result<()> {
         known.unwrap_or_else(|| Arc::new(Server { thread, inbox: Mutex::default(), changed: Condvar::default() }));
     server.inbox.lock().streams += 1;
     subscriptions.insert(stream, server);
+    USED.store(true, Ordering::Relaxed);
     Ok(())
 }
 
@@ -172,7 +181,12 @@ pub fn process(deadline: Option<Instant>) -> Result<()> {
         inbox = server.changed.wait_until(inbox, deadline);
     };
     drop(inbox);
+    let parent = fork::process();
     stream::as_callback_of(call.stream, || call.function.call());
+    if fork::process() != parent {
+        // The callback has forked and this is the child: who waits is in the parent.
+        std::mem::forget(call);
+    }
     Ok(())
 }
 
@@ -187,7 +201,16 @@ pub(super) fn start_afresh() {
     std::mem::forget(std::mem::take(&mut *SUBSCRIPTIONS.lock()));
 }
 
-fn this_thread() -> u64 {
+/// This thread as the one that serves a stream's callbacks, if it does.
+pub(super) fn this_server_of(stream: Handle) -> Option<Arc<Server>> {
+    if !USED.load(Ordering::Relaxed) {
+        return None;
+    }
+    SUBSCRIPTIONS.lock().get(&stream).filter(|server| server.thread == this_thread()).cloned()
+}
+
+/// `pthread_self` of this thread.
+pub(super) fn this_thread() -> u64 {
     // SAFETY: takes nothing and can't fail.
     unsafe { libc::pthread_self() }
 }

@@ -147,7 +147,7 @@ pub fn destroy(handle: Handle) -> Result<()> {
                 .into(),
         ));
     }
-    stream::refuse_inside("destroying the context", |stream| stream.context() == handle)?;
+    stream::refuse_endless("destroying the context", None, |stream| stream.context() == handle)?;
     // Of several threads that destroy it one wins.
     if CONTEXTS.remove(handle).is_none() {
         return find(handle).map(|_| ());

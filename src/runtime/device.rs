@@ -89,7 +89,7 @@ fn bind(id: i32, count: impl FnOnce(u64) -> u64) -> Result<()> {
 /// their work is done.
 pub fn reset(id: i32, force: bool) -> Result<()> {
     let index = check_id(id)?;
-    stream::refuse_inside("resetting the device", |stream| stream.device() == id)?;
+    stream::refuse_endless("resetting the device", None, |stream| stream.device() == id)?;
     let ended = {
         let mut devices = DEVICES.lock();
         let device = &mut devices[index];

@@ -3,6 +3,9 @@
 //! So that the child may use the library: every lock that guards what stays valid there (tables, blocks, tensors,
 //! executors, counts) is held around the fork, and so are values that are made once. Contexts, streams and events carry
 //! the number of their process; in the child they are dead, and their locks are never touched. Their memory stays.
+//!
+//! Where a host function forks, its thread is the child's first one: when the function returns there, the child ends by
+//! `exit(0)`.
 
 use std::any::Any;
 use std::cell::RefCell;

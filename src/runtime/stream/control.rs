@@ -9,12 +9,12 @@ use crate::error::{Error, Result};
 use crate::runtime::memory::Kept;
 use crate::runtime::pool::Waiter;
 use crate::runtime::spin::linger_until;
-use crate::runtime::{check, log};
+use crate::runtime::{callback, check, log};
 
 impl Stream {
     /// Waits for everything that is queued now, and takes the failure that the stream kept.
     pub fn synchronize(&self, deadline: Option<Instant>) -> Result<()> {
-        self.refuse_inside("synchronized")?;
+        self.refuse_endless(deadline, "synchronized")?;
         let submitted = self.queue.lock().submitted;
         self.wait_for(submitted, deadline)?;
         let (failure, findings) = {
@@ -29,7 +29,7 @@ impl Stream {
 
     /// Waits until the task with this number has run; an error where its stream was aborted meanwhile.
     pub fn wait_for(&self, number: u64, deadline: Option<Instant>) -> Result<()> {
-        self.refuse_inside("waited for")?;
+        self.refuse_endless(deadline, "waited for")?;
         let aborts = self.queue.aborts();
         if !self.wait_until_over(number, deadline) {
             let state = self.queue.lock();
@@ -165,6 +165,23 @@ impl Stream {
                 self.queue.mirror(&state);
             }
         }
+    }
+
+    /// Refuses what would wait for this stream for ever: from inside its own callback, or in the thread that has a callback to
+    /// call first.
+    pub fn refuse_endless(&self, deadline: Option<Instant>, what: &str) -> Result<()> {
+        self.refuse_inside(what)?;
+        if deadline.is_none()
+            && let Some(server) = callback::this_server_of(self.handle)
+            && self.queue.lock().needs(&server)
+        {
+            return Err(Error::WouldDeadlock(format!(
+                "stream {} can't be {what} before this thread has called the callbacks that it serves there: call \
+                 aclrtProcessReport first, or in a thread of its own",
+                self.id
+            )));
+        }
+        Ok(())
     }
 
     /// Refuses what would wait for this stream from inside its own callback.

@@ -196,8 +196,15 @@ fn resolve_any_under(handle: Handle, guard: &Guard) -> Result<Live<'_, Arc<Strea
     Ok(stream)
 }
 
+/// Refuses what would wait for a stream from inside its own callback: that is what is wrong there, not that the thread has no
+/// context.
+fn refuse_own(handle: Handle, what: &str) -> Result<()> {
+    if !handle.is_null() && handle == inside() { find(handle)?.refuse_inside(what) } else { Ok(()) }
+}
+
 /// Waits for everything that is queued on a stream now, and takes the failure that it kept.
 pub fn synchronize(handle: Handle) -> Result<()> {
+    refuse_own(handle, "synchronized")?;
     let stream = {
         let guard = &epoch::pin();
         let stream = resolve_any_under(handle, guard)?;
@@ -211,6 +218,18 @@ pub fn synchronize(handle: Handle) -> Result<()> {
     stream.synchronize(None)
 }
 
+/// As [`synchronize`], until a deadline.
+pub fn synchronize_until(handle: Handle, deadline: Option<Instant>) -> Result<()> {
+    refuse_own(handle, "synchronized")?;
+    resolve_any(handle)?.synchronize(deadline)
+}
+
+/// Drops what a stream of the current context has not begun, and waits for what runs.
+pub fn abort(handle: Handle) -> Result<()> {
+    refuse_own(handle, "aborted")?;
+    resolve(handle)?.abort()
+}
+
 /// The stream that only its number is asked of: an explicit one needs no context.
 pub fn resolve_without_context(handle: Handle) -> Result<Arc<Stream>> {
     if handle.is_null() { resolve(handle) } else { find(handle) }
@@ -221,11 +240,15 @@ pub fn destroy_handle(handle: Handle, force: bool) -> Result<()> {
     if handle.is_null() {
         return Err(Error::NullArgument { argument: "stream", expected: "a stream from aclrtCreateStream" });
     }
+    refuse_own(handle, "destroyed")?;
     let stream = resolve(handle)?;
     if stream.is_default {
         return Err(Error::DeadHandle(
             "stream is a context's default stream, which ends with its context: it can't be destroyed".into(),
         ));
+    }
+    if !force {
+        stream.refuse_endless(None, "destroyed")?;
     }
     if destroy(&stream, force)? {
         Ok(())
@@ -267,18 +290,23 @@ pub(super) fn end_all_of(context: &Context) -> Result<()> {
     Ok(())
 }
 
-/// Refuses what would wait for all streams that `wanted` accepts, from inside a callback on one of them.
-pub(super) fn refuse_inside(what: &str, wanted: impl Fn(&Stream) -> bool) -> Result<()> {
+/// Refuses what would wait for all streams that `wanted` accepts, from inside a callback on one of them or in the thread that
+/// has a callback of one to call first.
+pub(super) fn refuse_endless(
+    what: &str,
+    deadline: Option<Instant>,
+    wanted: impl Fn(&Stream) -> bool,
+) -> Result<()> {
     let inside = inside();
-    if inside.is_null() || !find(inside).is_ok_and(|stream| wanted(&stream)) {
-        return Ok(());
+    if !inside.is_null() && find(inside).is_ok_and(|stream| wanted(&stream)) {
+        return Err(Error::WouldDeadlock(format!("{what} would wait for the stream whose callback this call comes from")));
     }
-    Err(Error::WouldDeadlock(format!("{what} would wait for the stream whose callback this call comes from")))
+    all(wanted).iter().try_for_each(|stream| stream.refuse_endless(deadline, "waited for"))
 }
 
 /// Waits for all streams of a device.
 pub fn synchronize_device(device: i32, deadline: Option<Instant>) -> Result<()> {
-    refuse_inside("synchronizing the device", |stream| stream.device == device)?;
+    refuse_endless("synchronizing the device", deadline, |stream| stream.device == device)?;
     // Every stream is waited for; the first failure is the answer.
     let mut answer = Ok(());
     for stream in all(|stream| stream.device == device) {

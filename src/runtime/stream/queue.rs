@@ -11,9 +11,10 @@ use super::task::{Task, Uses, Work};
 use super::{Stream, as_callback_of, worker};
 use crate::api::guard::panic_text;
 use crate::error::{Error, Result};
+use crate::runtime::callback::Server;
 use crate::runtime::memory::{Block, Kept, Kind, find_block};
 use crate::runtime::record::Record;
-use crate::runtime::{check, fault, log};
+use crate::runtime::{check, fault, fork, log};
 use crate::sync::{Condvar, Mutex, MutexGuard};
 use crate::tsan;
 
@@ -57,6 +58,8 @@ pub(super) struct State {
     pub(super) running: Option<Footprint>,
     /// What the task that runs now waits for, to be nudged when it is to give up.
     pub(super) awaited: Option<Arc<Record>>,
+    /// Who has to bring that about, where it is a thread of the caller's.
+    needed: Option<Arc<Server>>,
     /// Tasks that were ever queued; the last one's number.
     pub(super) submitted: u64,
     /// The tasks up to this number are over. The one that runs has the next number.
@@ -85,7 +88,16 @@ impl State {
         }
         self.running = Some(std::mem::take(&mut entry.footprint));
         self.awaited = entry.work.waits_for();
+        self.needed = entry.work.needs().cloned();
         Some(entry)
+    }
+
+    /// Whether the stream does not go on to its end without this thread of the caller's.
+    pub(super) fn needs(&self, server: &Arc<Server>) -> bool {
+        let is_it = |needed: &Arc<Server>| Arc::ptr_eq(needed, server);
+        let is_over = self.awaited.as_ref().is_none_or(|record| record.is_over());
+        self.needed.as_ref().is_some_and(is_it) && !is_over
+            || self.pending.iter().any(|entry| entry.work.needs().is_some_and(is_it))
     }
 
     /// Keeps a finding for the next synchronise, once.
@@ -136,6 +148,7 @@ impl Queue {
                 pending: VecDeque::new(),
                 running: None,
                 awaited: None,
+                needed: None,
                 submitted: 0,
                 finished: 0,
                 dropped: 0,
@@ -291,8 +304,9 @@ impl Stream {
         ranges.filter_map(finding).collect()
     }
 
-    /// Runs a task that [`State::begin`] returned. `aborts`: as of then; a later one makes the task give up waiting.
-    pub(super) fn run(&self, entry: Entry, aborts: u64) {
+    /// Runs a task that [`State::begin`] returned. `aborts`: as of then; a later one makes the task give up waiting. `false`
+    /// where a host function has forked and this is the child: the stream is not its own, and its locks may be held for ever.
+    pub(super) fn run(&self, entry: Entry, aborts: u64) -> bool {
         let Entry { work, faulty, .. } = entry;
         let stopped = self.queue.lock().has_stopped();
         let outcome = if faulty {
@@ -302,12 +316,16 @@ impl Stream {
         } else {
             self.attempt(&work, false, aborts)
         };
+        if self.process != fork::process() {
+            return false;
+        }
         if outcome.is_err() {
             work.abandon();
         }
         // Before the stream counts it as done: whoever waits for this task may also wait for what it holds.
         drop(work);
         self.complete(outcome);
+        true
     }
 
     fn attempt(&self, work: &Work, inline: bool, aborts: u64) -> Result<()> {
@@ -334,6 +352,7 @@ impl Stream {
         }
         state.running = None;
         state.awaited = None;
+        state.needed = None;
         state.finished = state.dropped.max(state.finished + 1);
         if let Err(error) = outcome {
             log::write(log::Level::Error, format_args!("stream {}: {error}", self.id));

@@ -10,7 +10,7 @@ use arrayvec::ArrayVec;
 use crate::error::{Error, Result};
 use crate::kernel::processors;
 use crate::op::modulate_backward::Run;
-use crate::runtime::callback::Delivery;
+use crate::runtime::callback::{Delivery, Server};
 use crate::runtime::dump::Dump;
 use crate::runtime::event::{Reset, Waiter};
 use crate::runtime::gate::Outcome;
@@ -125,6 +125,11 @@ impl Work {
             Self::Callback(delivery) => delivery.awaited(),
             _ => None,
         }
+    }
+
+    /// Who has to call a function before the stream goes on.
+    pub fn needs(&self) -> Option<&Arc<Server>> {
+        if let Self::Callback(delivery) = self { delivery.needs() } else { None }
     }
 
     /// Does it. `inline`: inside the launching call. `owner`: who waits for it, and may help. `give_up`: whether waiting is

@@ -58,7 +58,7 @@ fn an_abort_between_a_tasks_start_and_its_wait_is_not_lost() {
             std::thread::yield_now();
         }
         assert_eq!(stream.aborts(), 1);
-        stream.run(entry, aborts);
+        assert!(stream.run(entry, aborts));
         aborting.join().unwrap().unwrap();
     });
     assert!(stream.is_idle());
@@ -98,6 +98,58 @@ fn an_abort_wakes_a_task_that_waits() {
     context::destroy(context).unwrap();
 }
 
+/// A callback that holds its stream up is for this thread to call: it can't wait for the stream first, whether the callback is
+/// queued or has been handed over. Other threads can, and so can this one for a time.
+#[test]
+fn a_thread_that_is_to_call_a_callback_is_not_made_to_wait_for_it() {
+    unsafe extern "C" fn nothing(_: *mut c_void) {}
+    let context = context::create_explicit(0).unwrap();
+    let stream = by_hand();
+    let me = callback::this_thread();
+    callback::subscribe(me, stream.handle).unwrap();
+    let launch = |blocks| {
+        // SAFETY: the function takes any argument, on any thread.
+        let function = unsafe { HostFunc::new(nothing, std::ptr::null_mut()) };
+        callback::launch(function, blocks, stream.handle).unwrap();
+    };
+    let in_other_thread = || {
+        std::thread::scope(|scope| scope.spawn(|| stream.refuse_endless(None, "waited for").is_ok()).join().unwrap())
+    };
+    let refused = |outcome: Result<()>| {
+        let error = outcome.unwrap_err();
+        assert!(matches!(error, Error::WouldDeadlock(_)) && error.to_string().contains("aclrtProcessReport"), "{error}");
+    };
+    // One that does not block holds nobody up.
+    launch(false);
+    let entry = stream.queue.lock().begin().unwrap();
+    stream.refuse_endless(None, "waited for").unwrap();
+    assert!(stream.run(entry, stream.queue.aborts()));
+    callback::process(None).unwrap();
+
+    launch(true);
+    let mut entry = None;
+    for begun in [false, true] {
+        if begun {
+            entry = stream.queue.lock().begin();
+        }
+        refused(synchronize(stream.handle));
+        refused(stream.wait_for(2, None));
+        refused(destroy_handle(stream.handle, false));
+        refused(context::destroy(context));
+        refused(synchronize_device(0, None));
+        assert!(in_other_thread());
+        let soon = Some(Instant::now());
+        assert!(matches!(synchronize_until(stream.handle, soon), Err(Error::StreamTimeout(_))));
+    }
+    std::thread::scope(|scope| {
+        scope.spawn(|| assert!(stream.run(entry.unwrap(), stream.queue.aborts())));
+        callback::process(None).unwrap();
+    });
+    synchronize(stream.handle).unwrap();
+    end(&stream);
+    context::destroy(context).unwrap();
+}
+
 /// A block is freed while one task that uses it runs and another is queued: it was handed to the latter, and an abort drops that.
 #[test]
 fn a_freed_block_that_dropped_work_had_stays_with_the_task_that_runs() {
@@ -120,7 +172,7 @@ fn a_freed_block_that_dropped_work_had_stays_with_the_task_that_runs() {
             std::thread::yield_now();
         }
         let kept_after_abort = kept();
-        stream.run(entry, aborts);
+        assert!(stream.run(entry, aborts));
         aborting.join().unwrap().unwrap();
         assert_eq!((kept_after_abort, kept()), (Some(1), None));
     });
@@ -154,7 +206,7 @@ fn who_finds_a_stream_quiet_sees_what_its_work_wrote() {
                 };
                 // What runs is not done.
                 assert!(!stream.is_quiet());
-                stream.run(entry, aborts);
+                assert!(stream.run(entry, aborts));
             });
             while !stream.is_quiet() {
                 std::thread::yield_now();

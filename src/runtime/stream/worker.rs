@@ -30,7 +30,11 @@ fn work(stream: &Arc<Stream>) {
             let aborts = queue.aborts();
             drop(state);
             let busy = Busy::begin();
-            stream.run(entry, aborts);
+            if !stream.run(entry, aborts) {
+                // The parent's queue is not for this process, whose first thread has come to its end.
+                // SAFETY: ends the process as the end of its only thread would, also where our own threads are at work there.
+                unsafe { libc::exit(0) };
+            }
             drop(busy);
             state = queue.lock();
             continue;
