@@ -93,6 +93,37 @@ set_env_bash)
 set_env_sh)
     by_environment sh "$stage"
     ;;
+set_env_elsewhere)
+    # Whatever the shell has set before, the right prefix comes first; where it can't be told, nothing is set.
+    mkdir "$work/parent" "$work/other"
+    ln -s "$stage" "$work/parent/prefix"
+    lib=$work/parent/prefix/lib64
+    set_by() { # EXPECTED-LD_LIBRARY_PATH SHELL FILE
+        local found
+        found=$("$2" -euc '. "$1"; echo "$ASCEND_HOME_PATH/lib64 $LD_LIBRARY_PATH"' "$2" "$3")
+        [ "$found" = "$lib $1" ] || { echo "$2 with $3: $found"; exit 1; }
+    }
+    cd "$work/parent"
+    CDPATH=$work:$work/parent set_by "$lib" bash prefix/set_env.sh
+    export LD_LIBRARY_PATH=/toolkit:$lib:/more:$lib
+    set_by "$lib:/toolkit:/more" bash prefix/set_env.sh
+    cd prefix
+    for toolkit in /nowhere "$work/other"; do
+        ASCEND_HOME_PATH=$toolkit set_by "$lib:/toolkit:/more" sh ./set_env.sh
+    done
+    cd "$work"
+    ASCEND_HOME_PATH=$work/parent/prefix set_by "$lib:/toolkit:/more" sh parent/prefix/set_env.sh
+    # A plain sh that stands elsewhere; bash tells.
+    if [ -z "$(sh -c 'echo "${BASH_VERSION:-}"')" ]; then
+        for toolkit in "" "$work/other"; do
+            export ASCEND_HOME_PATH=$toolkit
+            sh -c 'old=$(env | grep -v ^_=); . parent/prefix/set_env.sh; echo "$?"; [ "$(env | grep -v ^_=)" = "$old" ] && echo same' \
+                >"$work/answer" 2>"$work/log"
+            [ "$(tr '\n' ' ' <"$work/answer")" = "1 same " ] || { cat "$work/answer"; exit 1; }
+            grep -q "cd to the prefix first" "$work/log"
+        done
+    fi
+    ;;
 relocated_package)
     archive=$("$source/scripts/package.sh" "$(readlink -f "$stage/lib64/libaclnn_modulate.so")" "$version" "$work/made")
     mkdir "$work/somewhere else" # a space in the path is no excuse
