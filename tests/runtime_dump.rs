@@ -106,7 +106,7 @@ fn tensors_are_written_in_stream_order_whatever_their_view() {
     expect(free(block), 0, "");
     gate.open();
     expect(aclrtSynchronizeStream(stream), 0, "");
-    let name = |rest: &str| format!("Modulate.___op_1.{rest}");
+    let name = |rest: &str| format!("Modulate.___op_1_79e5b646.{rest}");
     let expected = ["input.0.npy", "input.2.npy", "output.0.npy", "output.1.json", "output.1.npy", "output.2.npy"];
     assert_eq!(names(&directory), expected.map(name));
     let read = |rest: &str, about: &str| data(&directory.join(name(rest)), about);
@@ -158,6 +158,10 @@ fn the_mode_says_which_side_is_written() {
     let wrong = [
         ("{\"dump\": {\"dump_path\": \"/nonexistent/dump\"}}", "/nonexistent/dump"),
         ("{\"dump\": {\"dump_path\": \".\", \"dump_mode\": \"some\"}}", "dump_mode is some"),
+        ("{\"dump\": {\"dump_mode\": \"some\"}}", "dump_mode is some"),
+        ("{\"dump\": {\"dump_path\": \".\", \"dump_mode\": 1}}", "dump_mode is 1, expected a string"),
+        ("{\"dump\": {\"dump_path\": [\".\"]}}", "dump_path is [\".\"], expected a string"),
+        ("{\"dump\": 5}", "dump is 5, expected an object"),
     ];
     for (text, about) in wrong {
         expect(init_with(text), 100009, about);

@@ -66,16 +66,27 @@ fn configuration_files_are_read_or_refused() {
     }
     expect(init(Some("/nonexistent/acl.json")), 100003, "/nonexistent/acl.json");
     expect(init(Some(env!("CARGO_TARGET_TMPDIR"))), 100003, "configPath is");
-    for text in ["", "{", "[1,", "\"", "{\"err_msg_mode\": \"x\"}", "{\"defaultDevice\": {\"default_device\": 1.5}}"] {
+    for text in ["", "{", "[1,", "\"", "[]", "\"x\"", "7", "null"] {
         expect(init_with(text), 100006, "acl.json");
     }
+    for (text, about) in [
+        ("{\"err_msg_mode\": \"x\"}", "err_msg_mode is \"x\""),
+        ("{\"err_msg_mode\": \"7\"}", "err_msg_mode is 7, expected 0 or 1"),
+        ("{\"defaultDevice\": 1}", "defaultDevice is 1, expected an object"),
+        ("{\"defaultDevice\": {\"default_device\": 1.5}}", "default_device is 1.5"),
+        ("{\"defaultDevice\": {\"default_device\": 4294967296}}", "default_device is 4294967296"),
+    ] {
+        expect(init_with(text), 100006, about);
+    }
     // A failed call initialises nothing.
-    for text in ["{}", "[]"] {
+    for text in [
+        "{}",
+        "{\"unknown\": [1, {}], \"dump\": {\"dump_mode\": \"all\"}}",
+        "{\"err_msg_mode\": 0, \"defaultDevice\": {}, \"dump\": {}}",
+    ] {
         expect(init_with(text), 0, "");
         expect(aclFinalize(), 0, "");
     }
-    expect(init_with("{\"unknown\": [1, {}], \"dump\": {\"dump_mode\": \"all\"}}"), 0, "");
-    expect(aclFinalize(), 0, "");
     expect(init_with("{\"defaultDevice\": {\"default_device\": 7}}"), 107001, "deviceId is 7");
 }
 

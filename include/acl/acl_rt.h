@@ -26,7 +26,7 @@ extern "C" {
  * @retval 0 success
  * @retval 100002 it is initialised already: counted, see aclFinalizeReference, and nothing changes
  * @retval 100003 the file can't be read
- * @retval 100006 the file is not JSON
+ * @retval 100006 the file is no JSON object, or one of its known keys has a value that makes no sense
  * @retval 100009 dump.dump_path is no directory, or dump.dump_mode is not input, output or all
  * @retval 107001 the file's default device does not exist
  *
@@ -731,9 +731,10 @@ aclError aclrtCreateStreamWithConfig(aclrtStream *stream,
  * @retval 107002 the thread has no current context: call aclrtSetDevice in it
  * @retval 107003 the stream belongs to another context
  * @retval 107017 the stream is not live, or a context's default stream
- * @retval 507000 called from inside a callback of the stream, which would wait for itself
+ * @retval 507000 it would wait for itself: called from inside a callback of the stream, or in the thread that has to call one
  */
-ACL_FUNC_VISIBILITY aclError aclrtDestroyStream(aclrtStream stream);
+ACL_FUNC_VISIBILITY
+aclError aclrtDestroyStream(aclrtStream stream);
 
 /**
  * Drops what has not begun on a stream, waits for what runs, then destroys it.
@@ -756,10 +757,11 @@ ACL_FUNC_VISIBILITY aclError aclrtDestroyStreamForce(aclrtStream stream);
  * @retval 107002 the thread has no current context: call aclrtSetDevice in it
  * @retval 107017 the stream is not live
  * @retval 107023 the stream was aborted meanwhile
- * @retval 507000 called from inside a callback of the stream, which would wait for itself
+ * @retval 507000 it would wait for itself: called from inside a callback of the stream, or in the thread that has to call one
  * @retval 507035 work failed while running; aclGetRecentErrMsg says why. Told once, then the stream is as new
  */
-ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStream(aclrtStream stream);
+ACL_FUNC_VISIBILITY
+aclError aclrtSynchronizeStream(aclrtStream stream);
 
 /**
  * Waits as aclrtSynchronizeStream does, but not longer than a time.
@@ -930,6 +932,10 @@ ACL_FUNC_VISIBILITY aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStre
  * @retval 107003 the stream belongs to another context
  * @retval 107015 no thread serves the stream: call aclrtSubscribeReport first
  * @retval 107017 the stream is not live
+ *
+ * With ACL_CALLBACK_BLOCK the stream goes no further until the thread that serves it has called aclrtProcessReport: if it never
+ * does, whoever waits for the stream or destroys it waits for ever. aclrtUnSubscribeReport, aclrtStreamAbort and
+ * aclrtDestroyStreamForce drop such a callback.
  *
  * @pre `fn` may be called once with `userData` from the thread that serves the stream.
  */

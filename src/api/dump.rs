@@ -12,8 +12,9 @@ use crate::tensor::Shown;
 /// Writes an operator's tensors to files once the stream gets there, if dumping is on: if the file given to aclInit has a
 /// key dump.dump_path, a directory; dump.dump_mode is input, output (as without it) or all. Otherwise nothing is written.
 ///
-/// The files are called opType.opName.input.0.npy and so on; an older file is replaced. bf16 is written as its bits, with
-/// a .json file beside it that says so.
+/// The files are called opType.opName.input.0.npy and so on; an older file is replaced. A name with other characters than
+/// A-Z, a-z, 0-9, _ and -, or with more than 80, is made fit and gets a checksum of the whole name at its end. bf16 is written
+/// as its bits, with a .json file beside it that says so.
 ///
 /// @param [in] opType kind of the operator, for the file names
 /// @param [in] opName name of the operator, for the file names

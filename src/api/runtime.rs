@@ -21,7 +21,7 @@ use ptr::Out;
 /// @retval 0 success
 /// @retval 100002 it is initialised already: counted, see aclFinalizeReference, and nothing changes
 /// @retval 100003 the file can't be read
-/// @retval 100006 the file is not JSON
+/// @retval 100006 the file is no JSON object, or one of its known keys has a value that makes no sense
 /// @retval 100009 dump.dump_path is no directory, or dump.dump_mode is not input, output or all
 /// @retval 107001 the file's default device does not exist
 ///

@@ -71,7 +71,7 @@ pub unsafe extern "C" fn aclrtCreateStreamWithConfig(stream: *mut aclrtStream, p
 /// @retval 107002 the thread has no current context: call aclrtSetDevice in it
 /// @retval 107003 the stream belongs to another context
 /// @retval 107017 the stream is not live, or a context's default stream
-/// @retval 507000 called from inside a callback of the stream, which would wait for itself
+/// @retval 507000 it would wait for itself: called from inside a callback of the stream, or in the thread that has to call one
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtDestroyStream(stream: aclrtStream) -> aclError {
     guard::acl("aclrtDestroyStream", format_args!("stream={stream:p}"), || {
@@ -102,7 +102,7 @@ pub extern "C" fn aclrtDestroyStreamForce(stream: aclrtStream) -> aclError {
 /// @retval 107002 the thread has no current context: call aclrtSetDevice in it
 /// @retval 107017 the stream is not live
 /// @retval 107023 the stream was aborted meanwhile
-/// @retval 507000 called from inside a callback of the stream, which would wait for itself
+/// @retval 507000 it would wait for itself: called from inside a callback of the stream, or in the thread that has to call one
 /// @retval 507035 work failed while running; aclGetRecentErrMsg says why. Told once, then the stream is as new
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSynchronizeStream(stream: aclrtStream) -> aclError {
@@ -193,9 +193,7 @@ pub extern "C" fn aclrtSetStreamFailureMode(stream: aclrtStream, mode: u64) -> a
 /// @retval 507000 called from inside a callback of the stream, which would wait for itself
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtStreamAbort(stream: aclrtStream) -> aclError {
-    guard::acl("aclrtStreamAbort", format_args!("stream={stream:p}"), || {
-        stream::abort(Handle::from_ptr(stream))
-    })
+    guard::acl("aclrtStreamAbort", format_args!("stream={stream:p}"), || stream::abort(Handle::from_ptr(stream)))
 }
 
 /// Tells a stream's number, which no other stream of the process has.
@@ -357,6 +355,10 @@ pub extern "C" fn aclrtUnSubscribeReport(threadId: u64, stream: aclrtStream) -> 
 /// @retval 107003 the stream belongs to another context
 /// @retval 107015 no thread serves the stream: call aclrtSubscribeReport first
 /// @retval 107017 the stream is not live
+///
+/// With ACL_CALLBACK_BLOCK the stream goes no further until the thread that serves it has called aclrtProcessReport: if it never
+/// does, whoever waits for the stream or destroys it waits for ever. aclrtUnSubscribeReport, aclrtStreamAbort and
+/// aclrtDestroyStreamForce drop such a callback.
 ///
 /// # Safety
 ///

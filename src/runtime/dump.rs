@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::fork::Held;
 use super::memory;
@@ -214,22 +214,37 @@ fn header(descr: &str, dims: &[i64]) -> Vec<u8> {
     header
 }
 
-/// A part of a file's name: what could lead elsewhere, or is too long, is replaced or cut.
+/// A part of a file's name. What could lead elsewhere or is too long is replaced or cut; a checksum then keeps names apart that
+/// would be the same without.
 fn file_name(text: &str) -> String {
     const LONGEST: usize = 80;
     let safe = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
-    text.chars().take(LONGEST).map(safe).collect()
+    let name: String = text.chars().take(LONGEST).map(safe).collect();
+    if name == text { name } else { format!("{name}_{:08x}", checksum(text.as_bytes())) }
+}
+
+/// FNV-1a: the same in every build, so that a tool may look for a file by its name.
+fn checksum(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(0x811c_9dc5, |sum: u32, byte| (sum ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }
 
 /// Reads the `dump` object of `aclInit`'s file.
-pub(super) fn settings(path: Option<&str>, mode: Option<&str>) -> std::result::Result<Option<Settings>, String> {
-    let Some(path) = path else { return Ok(None) };
-    let (inputs, outputs) = match mode.unwrap_or("output") {
+pub(super) fn settings(dump: &Value) -> std::result::Result<Option<Settings>, String> {
+    if !(dump.is_object() || dump.is_null()) {
+        return Err(format!("dump is {dump}, expected an object"));
+    }
+    let text = |key: &str| match &dump[key] {
+        Value::Null => Ok(None),
+        Value::String(text) => Ok(Some(text.as_str())),
+        other => Err(format!("dump.{key} is {other}, expected a string")),
+    };
+    let (inputs, outputs) = match text("dump_mode")?.unwrap_or("output") {
         "input" => (true, false),
         "output" => (false, true),
         "all" => (true, true),
         other => return Err(format!("dump.dump_mode is {other}, expected input, output or all")),
     };
+    let Some(path) = text("dump_path")? else { return Ok(None) };
     if !Path::new(path).is_dir() {
         return Err(format!("dump.dump_path is {path}, expected a directory that exists"));
     }
@@ -253,7 +268,18 @@ mod tests {
 
     #[test]
     fn names_stay_in_the_directory() {
-        assert_eq!(file_name("../a b/c.d"), "___a_b_c_d");
-        assert_eq!(file_name(&"x".repeat(500)).len(), 80);
+        assert_eq!(file_name("layer_1-a"), "layer_1-a");
+        // The checksum as FNV's authors define it.
+        assert_eq!(checksum(b"foobar"), 0xbf9c_f968);
+        assert_eq!(file_name("../a b/c.d"), format!("___a_b_c_d_{:08x}", checksum(b"../a b/c.d")));
+        assert_eq!(file_name(&"x".repeat(500)).len(), 89);
+    }
+
+    #[test]
+    fn names_that_differ_give_files_that_differ() {
+        let long = "x".repeat(100);
+        let texts = ["blk/1", "blk.1", "blk_1", &long[..80], &long[..90], &long];
+        let names: std::collections::HashSet<_> = texts.iter().map(|text| file_name(text)).collect();
+        assert_eq!(names.len(), texts.len(), "{names:?}");
     }
 }

@@ -103,15 +103,24 @@ fn read(path: &Path) -> Result<Configuration> {
         .map_err(|error| Error::UnparsableFile(format!("configPath is {}: not JSON: {error}", path.display())))?;
     let in_file = |what| format!("configPath is {}: {what}", path.display());
     let mut configuration = parse(&json).map_err(|what| Error::UnparsableFile(in_file(what)))?;
-    let text = |key: &str| json["dump"][key].as_str();
-    configuration.dump = dump::settings(text("dump_path"), text("dump_mode"))
-        .map_err(|what| Error::InvalidDumpSettings(in_file(what)))?;
+    configuration.dump = dump::settings(&json["dump"]).map_err(|what| Error::InvalidDumpSettings(in_file(what)))?;
     Ok(configuration)
 }
 
 fn parse(json: &Value) -> std::result::Result<Configuration, String> {
-    let process_wide_messages = number(&json["err_msg_mode"], "err_msg_mode")? == Some(1);
-    let default_device = number(&json["defaultDevice"]["default_device"], "defaultDevice.default_device")?
+    if !json.is_object() {
+        return Err(format!("the file holds {json}, expected an object: {{ ... }}"));
+    }
+    let process_wide_messages = match number(&json["err_msg_mode"], "err_msg_mode")? {
+        None | Some(0) => false,
+        Some(1) => true,
+        Some(other) => return Err(format!("err_msg_mode is {other}, expected 0 or 1")),
+    };
+    let default = &json["defaultDevice"];
+    if !(default.is_object() || default.is_null()) {
+        return Err(format!("defaultDevice is {default}, expected an object"));
+    }
+    let default_device = number(&default["default_device"], "defaultDevice.default_device")?
         .map(|id| i32::try_from(id).map_err(|_| format!("defaultDevice.default_device is {id}, expected a device id")))
         .transpose()?;
     Ok(Configuration { process_wide_messages, default_device, dump: None })

@@ -292,14 +292,12 @@ pub(super) fn end_all_of(context: &Context) -> Result<()> {
 
 /// Refuses what would wait for all streams that `wanted` accepts, from inside a callback on one of them or in the thread that
 /// has a callback of one to call first.
-pub(super) fn refuse_endless(
-    what: &str,
-    deadline: Option<Instant>,
-    wanted: impl Fn(&Stream) -> bool,
-) -> Result<()> {
+pub(super) fn refuse_endless(what: &str, deadline: Option<Instant>, wanted: impl Fn(&Stream) -> bool) -> Result<()> {
     let inside = inside();
     if !inside.is_null() && find(inside).is_ok_and(|stream| wanted(&stream)) {
-        return Err(Error::WouldDeadlock(format!("{what} would wait for the stream whose callback this call comes from")));
+        return Err(Error::WouldDeadlock(format!(
+            "{what} would wait for the stream whose callback this call comes from"
+        )));
     }
     all(wanted).iter().try_for_each(|stream| stream.refuse_endless(deadline, "waited for"))
 }

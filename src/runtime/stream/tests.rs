@@ -117,7 +117,10 @@ fn a_thread_that_is_to_call_a_callback_is_not_made_to_wait_for_it() {
     };
     let refused = |outcome: Result<()>| {
         let error = outcome.unwrap_err();
-        assert!(matches!(error, Error::WouldDeadlock(_)) && error.to_string().contains("aclrtProcessReport"), "{error}");
+        assert!(
+            matches!(error, Error::WouldDeadlock(_)) && error.to_string().contains("aclrtProcessReport"),
+            "{error}"
+        );
     };
     // One that does not block holds nobody up.
     launch(false);
