@@ -25,12 +25,15 @@ pub enum Error {
     /// A runtime function's argument is out of range for the object that it names (a size, an address, a mode).
     #[error("{0}")]
     InvalidValue(String),
-    /// A handle that is not live, or of another kind.
+    /// A handle of a tensor, list or scalar that is not live, or of another kind.
     #[error("{0}")]
     DeadHandle(String),
     /// A stream argument that is not live.
     #[error("{0}")]
     DeadStream(String),
+    /// An event that is not live.
+    #[error("{0}")]
+    DeadEvent(String),
     /// An executor that is NULL where the vendor calls that an inner error, or not live.
     #[error("{0}")]
     DeadExecutor(String),

@@ -36,6 +36,7 @@ pub fn of(error: &Error) -> Status {
         Error::InvalidValue(_) => (107000, PARAM_INVALID, RUNTIME),
         Error::DeadHandle(_) => (107017, PARAM_INVALID, ARGUMENT),
         Error::DeadStream(_) => (107017, RUNTIME_ERROR, RUNTIME),
+        Error::DeadEvent(_) => (107017, RUNTIME_ERROR, RUNTIME),
         Error::DeadExecutor(_) => (107017, 561103, ARGUMENT),
         Error::InvalidDevice(_) => (107001, RUNTIME_ERROR, RUNTIME),
         Error::NoContext => (107002, RUNTIME_ERROR, RUNTIME),

@@ -33,6 +33,8 @@ TEST(message_format)
     check_line(messages(), "EE1001", "aclrtSetDevice");
     CHECK_EQ(aclrtSynchronizeStream(NULL), 107002);
     check_line(messages(), "EE1001", "aclrtSynchronizeStream");
+    CHECK_EQ(aclrtDestroyEvent((aclrtEvent)(uintptr_t)0xdeadbeef), 107017);
+    check_line(messages(), "EE1001", "aclrtDestroyEvent");
 }
 
 /* Numbers that no process id and no clock shows by chance. */

@@ -147,13 +147,13 @@ pub fn find(handle: Handle, argument: &'static str) -> Result<Arc<Event>> {
     EVENTS
         .cloned(handle)
         .filter(|event| event.process == fork::process())
-        .ok_or_else(|| Error::DeadHandle(format!("{argument} {}", handle.why_not(Kind::Event))))
+        .ok_or_else(|| Error::DeadEvent(format!("{argument} {}", handle.why_not(Kind::Event))))
 }
 
 /// Ends an event. Streams that wait for it, or are still to reach it, go on.
 pub fn destroy(handle: Handle) -> Result<()> {
     let event = find(handle, "event")?;
-    EVENTS.remove(event.handle).map(drop).ok_or_else(|| Error::DeadHandle("event was destroyed by another call".into()))
+    EVENTS.remove(event.handle).map(drop).ok_or_else(|| Error::DeadEvent("event was destroyed by another call".into()))
 }
 
 /// Ends the events of a context that has ended.

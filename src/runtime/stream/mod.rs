@@ -243,7 +243,7 @@ pub fn destroy_handle(handle: Handle, force: bool) -> Result<()> {
     refuse_own(handle, "destroyed")?;
     let stream = resolve(handle)?;
     if stream.is_default {
-        return Err(Error::DeadHandle(
+        return Err(Error::DeadStream(
             "stream is a context's default stream, which ends with its context: it can't be destroyed".into(),
         ));
     }
