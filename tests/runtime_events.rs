@@ -9,6 +9,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use aclnn_modulate::api::event::*;
+use aclnn_modulate::api::memory::{aclrtMemcpy, aclrtMemcpyAsync, aclrtMemset};
 use aclnn_modulate::api::runtime::{aclrtGetCurrentContext, aclrtSetCurrentContext};
 use aclnn_modulate::api::stream::*;
 use runtime::*;
@@ -530,6 +531,34 @@ fn processing_reports() {
     expect(aclrtDestroyStream(one), 0, "");
     expect(aclrtDestroyStream(two), 0, "");
     expect(aclrtProcessReport(-1), 107012, "serves no stream");
+}
+
+/// A copy from memory that aclrtMalloc did not give is waited for. Where that can't be, it is not queued either: the caller,
+/// told of an error, may let the memory go.
+#[test]
+fn a_serving_threads_copy_that_would_wait_for_its_callback_is_not_queued() {
+    set_device();
+    let (stream, block, back) = (create_stream(), malloc(4), malloc_host(4));
+    // SAFETY: takes nothing.
+    let me = unsafe { libc::pthread_self() };
+    // SAFETY: the block has 4 bytes.
+    expect(unsafe { aclrtMemset(block, 4, 7, 4) }, 0, "");
+    expect(aclrtSubscribeReport(me, stream), 0, "");
+    launch_callback(stream, 1, || ());
+    let local = [1_u8; 4];
+    // SAFETY: both are memory of 4 bytes.
+    let copied = unsafe { aclrtMemcpyAsync(block, 4, local.as_ptr().cast(), 4, H2D, stream) };
+    expect(copied, 507000, "aclrtProcessReport");
+    expect(aclrtProcessReport(-1), 0, "");
+    expect(aclrtSynchronizeStream(stream), 0, "");
+    // SAFETY: both have 4 bytes, and the result is read once the copy is done.
+    let bytes = unsafe {
+        expect(aclrtMemcpy(back, 4, block, 4, D2H), 0, "");
+        back.cast::<[u8; 4]>().read()
+    };
+    assert_eq!(bytes, [7; 4]);
+    expect(aclrtDestroyStream(stream), 0, "");
+    assert_eq!((free(block), free_host(back)), (0, 0));
 }
 
 /// Unsubscribing meets a serving thread before it waits, as it begins to, and parked: it learns of it each time, and serves

@@ -107,7 +107,7 @@ pub extern "C" fn aclrtDestroyStreamForce(stream: aclrtStream) -> aclError {
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSynchronizeStream(stream: aclrtStream) -> aclError {
     guard::acl("aclrtSynchronizeStream", format_args!("stream={stream:p}"), || {
-        stream::synchronize(Handle::from_ptr(stream))
+        stream::synchronize(Handle::from_ptr(stream), None)
     })
 }
 
@@ -126,7 +126,7 @@ pub extern "C" fn aclrtSynchronizeStream(stream: aclrtStream) -> aclError {
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSynchronizeStreamWithTimeout(stream: aclrtStream, timeout: i32) -> aclError {
     guard::acl("aclrtSynchronizeStreamWithTimeout", format_args!("stream={stream:p}, timeout={timeout}"), || {
-        stream::synchronize_until(Handle::from_ptr(stream), deadline(timeout)?)
+        stream::synchronize(Handle::from_ptr(stream), deadline(timeout)?)
     })
 }
 

@@ -16,7 +16,7 @@ use crate::sync::{Condvar, Mutex};
 
 /// Which thread serves which stream.
 static SUBSCRIPTIONS: Lazy<Mutex<HashMap<Handle, Arc<Server>>>> = Lazy::new(Mutex::default);
-/// Whether there ever was one: few programs have any.
+/// Whether there ever was one: most programs have none.
 static USED: AtomicBool = AtomicBool::new(false);
 
 /// A thread that serves callbacks.
@@ -201,9 +201,14 @@ pub(super) fn start_afresh() {
     std::mem::forget(std::mem::take(&mut *SUBSCRIPTIONS.lock()));
 }
 
+/// Whether there ever was a subscription.
+pub(super) fn are_used() -> bool {
+    USED.load(Ordering::Relaxed)
+}
+
 /// This thread as the one that serves a stream's callbacks, if it does.
 pub(super) fn this_server_of(stream: Handle) -> Option<Arc<Server>> {
-    if !USED.load(Ordering::Relaxed) {
+    if !are_used() {
         return None;
     }
     SUBSCRIPTIONS.lock().get(&stream).filter(|server| server.thread == this_thread()).cloned()

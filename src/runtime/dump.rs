@@ -8,8 +8,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::fork::Held;
-use super::memory;
 use super::stream::{Stream, Task, Uses, Work};
+use super::{init, memory};
 use crate::dtype;
 use crate::epoch;
 use crate::error::{Error, Result};
@@ -228,11 +228,9 @@ fn checksum(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811c_9dc5, |sum: u32, byte| (sum ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }
 
-/// Reads the `dump` object of `aclInit`'s file.
-pub(super) fn settings(dump: &Value) -> std::result::Result<Option<Settings>, String> {
-    if !(dump.is_object() || dump.is_null()) {
-        return Err(format!("dump is {dump}, expected an object"));
-    }
+/// What `aclInit`'s file says of dumping.
+pub(super) fn settings(json: &Value) -> std::result::Result<Option<Settings>, String> {
+    let dump = init::section(json, "dump")?;
     let text = |key: &str| match &dump[key] {
         Value::Null => Ok(None),
         Value::String(text) => Ok(Some(text.as_str())),

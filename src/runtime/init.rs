@@ -103,7 +103,7 @@ fn read(path: &Path) -> Result<Configuration> {
         .map_err(|error| Error::UnparsableFile(format!("configPath is {}: not JSON: {error}", path.display())))?;
     let in_file = |what| format!("configPath is {}: {what}", path.display());
     let mut configuration = parse(&json).map_err(|what| Error::UnparsableFile(in_file(what)))?;
-    configuration.dump = dump::settings(&json["dump"]).map_err(|what| Error::InvalidDumpSettings(in_file(what)))?;
+    configuration.dump = dump::settings(&json).map_err(|what| Error::InvalidDumpSettings(in_file(what)))?;
     Ok(configuration)
 }
 
@@ -116,14 +116,19 @@ fn parse(json: &Value) -> std::result::Result<Configuration, String> {
         Some(1) => true,
         Some(other) => return Err(format!("err_msg_mode is {other}, expected 0 or 1")),
     };
-    let default = &json["defaultDevice"];
-    if !(default.is_object() || default.is_null()) {
-        return Err(format!("defaultDevice is {default}, expected an object"));
-    }
-    let default_device = number(&default["default_device"], "defaultDevice.default_device")?
+    let default_device = number(&section(json, "defaultDevice")?["default_device"], "defaultDevice.default_device")?
         .map(|id| i32::try_from(id).map_err(|_| format!("defaultDevice.default_device is {id}, expected a device id")))
         .transpose()?;
     Ok(Configuration { process_wide_messages, default_device, dump: None })
+}
+
+/// An object in the file; null where it is missing.
+pub(super) fn section<'a>(json: &'a Value, key: &str) -> std::result::Result<&'a Value, String> {
+    let section = &json[key];
+    if section.is_object() || section.is_null() {
+        return Ok(section);
+    }
+    Err(format!("{key} is {section}, expected an object"))
 }
 
 /// A number, or a number in a string as the vendor's documents write it; `None` where the key is missing.

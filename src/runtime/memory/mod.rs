@@ -183,7 +183,7 @@ pub fn copy_in_stream(copy: Option<Copy>, kind: i32, stream: Handle) -> Result<(
     let Some(copy) = copy else { return Ok(()) };
     let waits = copy.check_for_stream(kind)?;
     if waits {
-        stream.refuse_inside("waited for")?;
+        stream.refuse_endless(None, "waited for")?;
     }
     let task = Task { work: Work::Copy(copy), uses: copy.uses() };
     let number = stream.submit_counted(task, || copy.check_again())?;

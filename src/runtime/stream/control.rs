@@ -27,9 +27,9 @@ impl Stream {
         failure.map_or(Ok(()), Err)
     }
 
-    /// Waits until the task with this number has run; an error where its stream was aborted meanwhile.
+    /// Waits until the task with this number has run; an error where its stream was aborted meanwhile. What would wait for ever
+    /// is for the caller to refuse, before it queues what it waits for.
     pub fn wait_for(&self, number: u64, deadline: Option<Instant>) -> Result<()> {
-        self.refuse_endless(deadline, "waited for")?;
         let aborts = self.queue.aborts();
         if !self.wait_until_over(number, deadline) {
             let state = self.queue.lock();

@@ -203,7 +203,7 @@ fn refuse_own(handle: Handle, what: &str) -> Result<()> {
 }
 
 /// Waits for everything that is queued on a stream now, and takes the failure that it kept.
-pub fn synchronize(handle: Handle) -> Result<()> {
+pub fn synchronize(handle: Handle, deadline: Option<Instant>) -> Result<()> {
     refuse_own(handle, "synchronized")?;
     let stream = {
         let guard = &epoch::pin();
@@ -215,13 +215,7 @@ pub fn synchronize(handle: Handle) -> Result<()> {
         // What may wait for long may not hold the epoch.
         stream.clone()
     };
-    stream.synchronize(None)
-}
-
-/// As [`synchronize`], until a deadline.
-pub fn synchronize_until(handle: Handle, deadline: Option<Instant>) -> Result<()> {
-    refuse_own(handle, "synchronized")?;
-    resolve_any(handle)?.synchronize(deadline)
+    stream.synchronize(deadline)
 }
 
 /// Drops what a stream of the current context has not begun, and waits for what runs.
@@ -298,6 +292,9 @@ pub(super) fn refuse_endless(what: &str, deadline: Option<Instant>, wanted: impl
         return Err(Error::WouldDeadlock(format!(
             "{what} would wait for the stream whose callback this call comes from"
         )));
+    }
+    if !callback::are_used() {
+        return Ok(());
     }
     all(wanted).iter().try_for_each(|stream| stream.refuse_endless(deadline, "waited for"))
 }
