@@ -153,7 +153,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSetDevice(int32_t deviceId);
  * @param [in] deviceId the device
  * @retval 0 success
  * @retval 107001 there is no such device
- * @retval 507000 called from inside a callback of one of its streams, which would wait for itself
+ * @retval 507000 it would wait for itself: called from inside a callback of one of its streams, or in the thread that has to call one
  * @retval 507007 the device is not set
  */
 ACL_FUNC_VISIBILITY
@@ -165,10 +165,11 @@ aclError aclrtResetDevice(int32_t deviceId);
  * @param [in] deviceId the device
  * @retval 0 success
  * @retval 107001 there is no such device
- * @retval 507000 called from inside a callback of one of its streams, which would wait for itself
+ * @retval 507000 it would wait for itself: called from inside a callback of one of its streams, or in the thread that has to call one
  * @retval 507007 the device is not set
  */
-ACL_FUNC_VISIBILITY aclError aclrtResetDeviceForce(int32_t deviceId);
+ACL_FUNC_VISIBILITY
+aclError aclrtResetDeviceForce(int32_t deviceId);
 
 /**
  * Tells the device of the calling thread's current context.
@@ -210,10 +211,11 @@ ACL_FUNC_VISIBILITY aclError aclrtGetRunMode(aclrtRunMode *runMode);
  * @retval 0 success
  * @retval 107002 the thread has no current context: call aclrtSetDevice in it
  * @retval 107023 a stream was aborted meanwhile
- * @retval 507000 called from inside a callback of one of the streams, which would wait for itself
+ * @retval 507000 it would wait for itself: called from inside a callback of one of the streams, or in the thread that has to call one
  * @retval 507035 work failed while running; aclGetRecentErrMsg says why
  */
-ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDevice(void);
+ACL_FUNC_VISIBILITY
+aclError aclrtSynchronizeDevice(void);
 
 /**
  * Waits as aclrtSynchronizeDevice does, but not longer than a time.
@@ -223,11 +225,12 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDevice(void);
  * @retval 107000 timeout is 0 or below -1
  * @retval 107002 the thread has no current context: call aclrtSetDevice in it
  * @retval 107023 a stream was aborted meanwhile
- * @retval 507000 called from inside a callback of one of the streams, which would wait for itself
+ * @retval 507000 it would wait for itself: called from inside a callback of one of the streams, or in the thread that has to call one
  * @retval 507035 work failed while running; aclGetRecentErrMsg says why
  * @retval 507046 the time is over and the work is not
  */
-ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout);
+ACL_FUNC_VISIBILITY
+aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout);
 
 /**
  * Tells whether one device can use the memory of another. Here every device can: it is the same memory.
@@ -314,7 +317,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCreateContext(aclrtContext *context, int32_t d
  * @retval 0 success
  * @retval 100000 context is NULL
  * @retval 107002 the context is not live, or a device's default context
- * @retval 507000 called from inside a callback of one of its streams, which would wait for itself
+ * @retval 507000 it would wait for itself: called from inside a callback of one of its streams, or in the thread that has to call one
  */
 ACL_FUNC_VISIBILITY
 aclError aclrtDestroyContext(aclrtContext context);
@@ -435,12 +438,13 @@ ACL_FUNC_VISIBILITY aclError aclrtFree(void *devPtr);
  * @retval 100000 devPtr is NULL
  * @retval 107000 devPtr is not the start of a live block of device memory; nothing was waited for
  * @retval 107002 the thread has no current context: call aclrtSetDevice in it
- * @retval 507000 called from inside a callback of a stream of this device, which would wait for itself
+ * @retval 507000 it would wait for itself: called from inside a callback of a stream of this device, or in the thread that has to call one
  * @retval 507035 work failed while running; the block is freed
  *
  * @pre Nobody may use the block afterwards.
  */
-ACL_FUNC_VISIBILITY aclError aclrtFreeWithDevSync(void *devPtr);
+ACL_FUNC_VISIBILITY
+aclError aclrtFreeWithDevSync(void *devPtr);
 
 /**
  * Allocates host memory that copies in stream order may use without waiting.
@@ -513,7 +517,7 @@ aclError aclrtMemcpy(void *dst,
  * @retval 107003 the stream belongs to another context
  * @retval 107017 the stream is not live
  * @retval 207000 kind is ACL_MEMCPY_HOST_TO_HOST
- * @retval 507000 it would wait for the stream whose callback it is called from
+ * @retval 507000 it would wait for itself: called from inside a callback of the stream, or in the thread that has to call one
  *
  * @pre `src` must be readable and `dst` writable for `count` bytes until the copy is done.
  */
@@ -571,7 +575,7 @@ aclError aclrtMemcpy2d(void *dst,
  * @retval 107002 the thread has no current context: call aclrtSetDevice in it
  * @retval 107003 the stream belongs to another context
  * @retval 107017 the stream is not live
- * @retval 507000 it would wait for the stream whose callback it is called from
+ * @retval 507000 it would wait for itself: called from inside a callback of the stream, or in the thread that has to call one
  *
  * @pre Each row of `src` must be readable, and of `dst` writable, for `width` bytes until the copy is done.
  */
@@ -773,11 +777,13 @@ aclError aclrtSynchronizeStream(aclrtStream stream);
  * @retval 107002 the thread has no current context: call aclrtSetDevice in it
  * @retval 107017 the stream is not live
  * @retval 107023 the stream was aborted meanwhile
- * @retval 507000 called from inside a callback of the stream, which would wait for itself
+ * @retval 507000 it would wait for itself: called from inside a callback of the stream, or in the thread that has to call one
  * @retval 507035 work failed while running
  * @retval 507046 the time is over and the work is not
  */
-ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout);
+ACL_FUNC_VISIBILITY
+aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream,
+                                           int32_t timeout);
 
 /**
  * Tells whether a stream has work that is not done.

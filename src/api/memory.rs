@@ -122,7 +122,7 @@ pub unsafe extern "C" fn aclrtFree(devPtr: *mut c_void) -> aclError {
 /// @retval 100000 devPtr is NULL
 /// @retval 107000 devPtr is not the start of a live block of device memory; nothing was waited for
 /// @retval 107002 the thread has no current context: call aclrtSetDevice in it
-/// @retval 507000 called from inside a callback of a stream of this device, which would wait for itself
+/// @retval 507000 it would wait for itself: called from inside a callback of a stream of this device, or in the thread that has to call one
 /// @retval 507035 work failed while running; the block is freed
 ///
 /// # Safety
@@ -239,7 +239,7 @@ pub unsafe extern "C" fn aclrtMemcpy(
 /// @retval 107003 the stream belongs to another context
 /// @retval 107017 the stream is not live
 /// @retval 207000 kind is ACL_MEMCPY_HOST_TO_HOST
-/// @retval 507000 it would wait for the stream whose callback it is called from
+/// @retval 507000 it would wait for itself: called from inside a callback of the stream, or in the thread that has to call one
 ///
 /// # Safety
 ///
@@ -325,7 +325,7 @@ pub unsafe extern "C" fn aclrtMemcpy2d(
 /// @retval 107002 the thread has no current context: call aclrtSetDevice in it
 /// @retval 107003 the stream belongs to another context
 /// @retval 107017 the stream is not live
-/// @retval 507000 it would wait for the stream whose callback it is called from
+/// @retval 507000 it would wait for itself: called from inside a callback of the stream, or in the thread that has to call one
 ///
 /// # Safety
 ///

@@ -259,7 +259,7 @@ pub extern "C" fn aclrtSetDevice(deviceId: i32) -> aclError {
 /// @param [in] deviceId the device
 /// @retval 0 success
 /// @retval 107001 there is no such device
-/// @retval 507000 called from inside a callback of one of its streams, which would wait for itself
+/// @retval 507000 it would wait for itself: called from inside a callback of one of its streams, or in the thread that has to call one
 /// @retval 507007 the device is not set
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtResetDevice(deviceId: i32) -> aclError {
@@ -271,7 +271,7 @@ pub extern "C" fn aclrtResetDevice(deviceId: i32) -> aclError {
 /// @param [in] deviceId the device
 /// @retval 0 success
 /// @retval 107001 there is no such device
-/// @retval 507000 called from inside a callback of one of its streams, which would wait for itself
+/// @retval 507000 it would wait for itself: called from inside a callback of one of its streams, or in the thread that has to call one
 /// @retval 507007 the device is not set
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtResetDeviceForce(deviceId: i32) -> aclError {
@@ -342,7 +342,7 @@ pub unsafe extern "C" fn aclrtGetRunMode(runMode: *mut aclrtRunMode) -> aclError
 /// @retval 0 success
 /// @retval 107002 the thread has no current context: call aclrtSetDevice in it
 /// @retval 107023 a stream was aborted meanwhile
-/// @retval 507000 called from inside a callback of one of the streams, which would wait for itself
+/// @retval 507000 it would wait for itself: called from inside a callback of one of the streams, or in the thread that has to call one
 /// @retval 507035 work failed while running; aclGetRecentErrMsg says why
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSynchronizeDevice() -> aclError {
@@ -356,7 +356,7 @@ pub extern "C" fn aclrtSynchronizeDevice() -> aclError {
 /// @retval 107000 timeout is 0 or below -1
 /// @retval 107002 the thread has no current context: call aclrtSetDevice in it
 /// @retval 107023 a stream was aborted meanwhile
-/// @retval 507000 called from inside a callback of one of the streams, which would wait for itself
+/// @retval 507000 it would wait for itself: called from inside a callback of one of the streams, or in the thread that has to call one
 /// @retval 507035 work failed while running; aclGetRecentErrMsg says why
 /// @retval 507046 the time is over and the work is not
 #[unsafe(no_mangle)]
@@ -496,7 +496,7 @@ pub unsafe extern "C" fn aclrtCreateContext(context: *mut aclrtContext, deviceId
 /// @retval 0 success
 /// @retval 100000 context is NULL
 /// @retval 107002 the context is not live, or a device's default context
-/// @retval 507000 called from inside a callback of one of its streams, which would wait for itself
+/// @retval 507000 it would wait for itself: called from inside a callback of one of its streams, or in the thread that has to call one
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtDestroyContext(context: aclrtContext) -> aclError {
     guard::acl("aclrtDestroyContext", format_args!("context={context:p}"), || {

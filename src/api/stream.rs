@@ -120,7 +120,7 @@ pub extern "C" fn aclrtSynchronizeStream(stream: aclrtStream) -> aclError {
 /// @retval 107002 the thread has no current context: call aclrtSetDevice in it
 /// @retval 107017 the stream is not live
 /// @retval 107023 the stream was aborted meanwhile
-/// @retval 507000 called from inside a callback of the stream, which would wait for itself
+/// @retval 507000 it would wait for itself: called from inside a callback of the stream, or in the thread that has to call one
 /// @retval 507035 work failed while running
 /// @retval 507046 the time is over and the work is not
 #[unsafe(no_mangle)]
