@@ -15,7 +15,7 @@ use aclnn_modulate::dtype::FloatType;
 use aclnn_modulate::kernel::{
     ModulateBackward, Residence, Tier, Tuning, View2, View3, active_tier, run, run_tuned, thread_limit, workspace_bytes,
 };
-use aclnn_modulate::runtime::pool::{self, Owner, Terms};
+use aclnn_modulate::runtime::pool::{self, Owner, Terms, Wake};
 
 const TYPES: [FloatType; 3] = [FloatType::F32, FloatType::F16, FloatType::Bf16];
 
@@ -402,9 +402,11 @@ fn measure(case: &Case, threads: usize, options: &Options) -> Measured {
 fn triad(tensors: &[Pages; 3], words: usize, threads: usize, streamed: bool) {
     const STEP: usize = 64;
     let [b, c, a] = [0, 1, 2].map(|i| tensors[i].start().addr());
-    // Like the operator, small calls stay on one thread.
-    let threads = if words * 12 < 2 << 20 { 1 } else { threads };
-    let units = if threads == 1 { 1 } else { threads * 4 };
+    let bytes = words * 12;
+    // At its best: in the caches, each thread has what it had the last time, and helpers must be awake.
+    let threads = threads.min(bytes / (128 << 10)).max(1);
+    let in_caches = bytes <= 16 << 20;
+    let units = if threads == 1 || in_caches { threads } else { threads * 4 };
     let part = words.div_ceil(units).next_multiple_of(STEP);
     let unit = |unit: usize| {
         let (start, end) = ((unit * part).min(words), ((unit + 1) * part).min(words));
@@ -415,8 +417,12 @@ fn triad(tensors: &[Pages; 3], words: usize, threads: usize, streamed: bool) {
     if threads == 1 {
         (0..units).for_each(unit);
     } else {
-        let terms = Terms { threads, owner: Owner::default(), brief: part * 12 <= 1 << 20 };
-        pool::run(units, terms, &|index, _| unit(index));
+        let wake = match part * 12 {
+            _ if bytes < 2 << 20 => Wake::ForNext,
+            part if part <= 1 << 20 => Wake::AfterUnit,
+            _ => Wake::AtOnce,
+        };
+        pool::run(units, Terms { threads, owner: Owner::default(), wake }, &|index, _| unit(index));
     }
 }
 

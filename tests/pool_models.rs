@@ -353,9 +353,9 @@ fn no_ring_is_missed() {
             let shared = shared.clone();
             thread::spawn(move || {
                 let (bell, jobs) = &*shared;
-                let mut rings = bell.rings();
+                let (mut rings, mut looks) = (bell.rings(), 2);
                 while jobs.load(Ordering::Acquire) < 2 {
-                    rings = bell.wait(rings, 2);
+                    rings = bell.wait(rings, &mut looks);
                 }
             })
         };

@@ -44,7 +44,7 @@ pub use cpu::{Tier, active_tier, available_tiers, processors, thread_limit};
 pub use plan::Residence;
 pub use scratch::Scratch;
 
-use crate::runtime::pool::{self, Owner, Terms};
+use crate::runtime::pool::{self, Owner, Terms, Wake};
 use fp_mode::DefaultMode;
 use plan::Plan;
 
@@ -101,9 +101,12 @@ pub struct ModulateBackward {
 // SAFETY: the addresses are the caller's; who runs a problem promises (see `run`) that they may be used there.
 unsafe impl Send for ModulateBackward {}
 
-/// Bytes of the three large tensors below which one thread is enough. It should be the launching one, as other threads
-/// would have to fetch the data from its caches: what it does alone in 60 microseconds takes them 150.
+/// Bytes of the three large tensors below which the launching thread does everything, with helpers that are awake at best.
 const SMALL_BYTES: usize = 2 << 20;
+/// Bytes of the three large tensors for each thread, where helpers that are awake are worth it.
+const SHARED_BYTES: usize = 128 << 10;
+/// The same where threads have to share rows.
+const SHARED_ROWS_BYTES: usize = 512 << 10;
 /// Bytes that one thread moves in some ten microseconds.
 const BRIEF_BYTES: usize = 1 << 20;
 
@@ -135,14 +138,20 @@ pub unsafe fn run(problem: &ModulateBackward, workspace: *mut u8, owner: Owner) 
     }
 }
 
-/// Runs on the calling thread alone. The bits are those of [`run`].
+/// Runs on the calling thread, and helpers that are awake where they are worth it. The bits are those of [`run`].
 ///
 /// # Safety
 ///
 /// As for [`run`].
 pub unsafe fn run_inline(problem: &ModulateBackward, workspace: *mut u8) {
+    let most = thread_limit().min(problem.traffic() / SHARED_BYTES);
+    let threads = match () {
+        () if most < 2 || processors() == 1 => 1,
+        () if problem.has_rows_for(most) => most,
+        () => most.min(problem.traffic() / SHARED_ROWS_BYTES).max(1),
+    };
     // SAFETY: as the caller promises; the process's tier is one that the CPU has.
-    unsafe { run_with(active_tier(), 1, problem, workspace) }
+    unsafe { run_with(active_tier(), threads, problem, workspace) }
 }
 
 /// Runs with a tier and a number of threads, for tests and benchmarks. The bits are those of [`run`].
@@ -180,7 +189,7 @@ pub unsafe fn run_tuned(tuning: &Tuning, problem: &ModulateBackward, workspace: 
 ///
 /// As for [`run_with`].
 unsafe fn run_for(owner: Owner, tuning: &Tuning, problem: &ModulateBackward, workspace: *mut u8) {
-    let residence = tuning.residence.of(problem);
+    let residence = tuning.residence.of(problem, tuning.threads);
     let kernel = dispatch::kernel(tuning.tier, problem.dtype, residence);
     let plan = Plan::new(problem, workspace, tuning.threads, residence, kernel.block);
     let unit = kernel.units[usize::from(problem.grad_scale.is_some())];
@@ -190,8 +199,12 @@ unsafe fn run_for(owner: Owner, tuning: &Tuning, problem: &ModulateBackward, wor
         unsafe { unit(&plan, index, scratch) }
     };
     if tuning.threads > 1 && plan.units > 1 {
-        let brief = problem.traffic() / plan.units <= BRIEF_BYTES;
-        pool::run(plan.units, Terms { threads: tuning.threads, owner, brief }, &run_unit);
+        let wake = match problem.traffic() {
+            bytes if bytes < SMALL_BYTES => Wake::ForNext,
+            bytes if bytes / plan.units <= BRIEF_BYTES => Wake::AfterUnit,
+            _ => Wake::AtOnce,
+        };
+        pool::run(plan.units, Terms { threads: tuning.threads, owner, wake }, &run_unit);
     } else {
         Scratch::with(|scratch| (0..plan.units).for_each(|index| run_unit(index, scratch)));
     }

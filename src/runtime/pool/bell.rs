@@ -1,6 +1,6 @@
 //! What idle helpers watch, and sleep on: a number that grows with every job.
 
-use super::primitives::{AtomicU32, AtomicUsize, Ordering, futex, spin_loop};
+use super::primitives::{AtomicU32, AtomicUsize, Ordering, SPINS, futex, spin_loop};
 
 /// See above.
 #[derive(Debug)]
@@ -27,26 +27,27 @@ impl Bell {
     /// Wakes up to `count` of those that sleep. To be called after [`Bell::ring`].
     pub(super) fn wake(&self, count: usize) {
         // Either this sees a helper that is about to sleep, or that helper sees the new number and doesn't.
-        if self.sleeping.load(Ordering::SeqCst) > 0 {
+        if count > 0 && self.sleeping.load(Ordering::SeqCst) > 0 {
             futex::wake(&self.rings, count);
         }
     }
 
-    /// Waits until it has rung other than `seen` times: how often now. Looks `looks` times, then sleeps.
-    pub(super) fn wait(&self, seen: u32, looks: u32) -> u32 {
-        let mut spins = 0;
+    /// Waits until it has rung other than `seen` times: how often now. Uses up the `looks` that are left, and then sleeps;
+    /// whoever was woken has [`SPINS`] again.
+    pub(super) fn wait(&self, seen: u32, looks: &mut u32) -> u32 {
         loop {
             let now = self.rings();
             if now != seen {
                 return now;
             }
-            spins += 1;
-            if spins < looks {
+            *looks = looks.saturating_sub(1);
+            if *looks > 0 {
                 spin_loop();
             } else {
                 self.sleeping.fetch_add(1, Ordering::SeqCst);
                 futex::wait(&self.rings, seen);
                 self.sleeping.fetch_sub(1, Ordering::SeqCst);
+                *looks = SPINS;
             }
         }
     }

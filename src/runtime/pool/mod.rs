@@ -11,7 +11,8 @@
 //! - The launcher works too, and never waits for a helper that has not begun: with all helpers busy or asleep it simply does
 //!   everything itself.
 //! - Seats are part of the pool and live for ever, so a helper that comes late looks at a closed seat, not at freed memory.
-//! - Whoever launches a brief job wakes helpers after its first unit: by then a waiter may have come, who was awake anyway.
+//! - Helpers that sleep are woken only for places that threads which are awake have not taken by themselves: one thread too
+//!   many takes a processor from those who compute. Brief jobs are left to threads that are awake; see [`Wake`].
 //! - A helper joins a job only while fewer threads compute than the job may use. Several launchers at a time thus have few or
 //!   no helpers: they are the threads.
 //! - Helpers start with the first job that wants them. A forked child has none: it finds another process's pool and starts
@@ -26,8 +27,10 @@ mod seat;
 mod tests;
 
 use std::cell::Cell;
+use std::hint::spin_loop;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::kernel::Scratch;
 use crate::runtime::{fork, log};
@@ -45,6 +48,11 @@ const SEATS: usize = 64;
 /// Most helpers that ever start.
 const MAX_HELPERS: usize = 1023;
 
+/// How long a launcher looks for threads that come by themselves before it wakes others.
+const COMING: Duration = Duration::from_micros(1);
+/// The time from one job's end to the next one's within which one follows the other: as long as a helper stays awake.
+const SHORTLY: Duration = Duration::from_micros(100);
+
 /// How a job is to be run.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
@@ -52,8 +60,19 @@ pub struct Terms {
     pub threads: usize,
     /// Who waits for it.
     pub owner: Owner,
-    /// Whether a unit takes some ten microseconds at most, about as long as waking a helper.
-    pub brief: bool,
+    /// When helpers that sleep are woken for it.
+    pub wake: Wake,
+}
+
+/// When helpers that sleep are woken for a job. It takes some ten microseconds until one is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wake {
+    /// At the job's beginning: its units take longer than that.
+    AtOnce,
+    /// After its first unit, which takes no longer: by then a waiter may have come.
+    AfterUnit,
+    /// Not for this job, which would be over. Where one such job follows the other, for those to come.
+    ForNext,
 }
 
 /// Runs `body` for every unit below `units`, in any order, the calling thread among others; returns when all are done. A
@@ -161,21 +180,29 @@ impl Pool {
         let body = unsafe { std::mem::transmute::<Body<'_>, Body<'static>>(body) };
         seat.open(Job { units, owner: terms.owner, threads: helpers + 1, body });
         self.bell.ring();
-        let mut woken = !terms.brief;
-        if woken {
-            self.bell.wake(helpers);
+        let missing = || (helpers + 1).saturating_sub(self.working.load(Ordering::Relaxed));
+        if terms.wake == Wake::AtOnce {
+            let start = Instant::now();
+            while missing() > 0 && start.elapsed() < COMING {
+                spin_loop();
+            }
+            self.bell.wake(missing());
         }
+        let mut units_here = 0;
         Scratch::with(|scratch| {
             seat.work(|body, unit| {
                 body(unit, scratch);
-                if !woken {
-                    woken = true;
-                    let missing = (helpers + 1).saturating_sub(self.working.load(Ordering::Relaxed));
-                    self.bell.wake(missing);
+                units_here += 1;
+                if units_here == 1 && terms.wake == Wake::AfterUnit {
+                    self.bell.wake(missing());
                 }
             });
         });
         seat.close();
+        if terms.wake == Wake::ForNext && helpers_are_due(units_here == units) {
+            self.bell.ring();
+            self.bell.wake(helpers);
+        }
         let panic = seat.take_panic();
         seat.free();
         if self.working.fetch_sub(1, Ordering::AcqRel) > 1 {
@@ -204,13 +231,16 @@ impl Pool {
     fn help(&self) {
         let mut scratch = Scratch::new();
         let mut rings = self.bell.rings();
+        let mut looks = 1;
         loop {
-            let mut helped = false;
             while self.help_once(None, &mut scratch) {
-                helped = true;
+                looks = SPINS;
             }
-            // Where others are enough, this thread is in their way as long as it spins.
-            rings = self.bell.wait(rings, if helped { SPINS } else { 1 });
+            if self.working.load(Ordering::Relaxed) > 1 {
+                // Others are enough, and this thread is in their way as long as it spins.
+                looks = 1;
+            }
+            rings = self.bell.wait(rings, &mut looks);
         }
     }
 
@@ -218,4 +248,17 @@ impl Pool {
     fn help_once(&self, owner: Option<Owner>, scratch: &mut Scratch) -> bool {
         self.seats.iter().any(|seat| seat.help(&self.working, owner, |body, unit| body(unit, scratch)))
     }
+}
+
+/// Whether to wake helpers after a brief job, for others that this thread may launch soon. `alone`: nobody has helped with it.
+/// Helpers that don't come are called again after twice as many jobs.
+fn helpers_are_due(alone: bool) -> bool {
+    thread_local!(static LAST: Cell<Option<(Instant, u32)>> = const { Cell::new(None) });
+    let now = Instant::now();
+    let jobs = match LAST.get() {
+        Some((last, jobs)) if alone && now.duration_since(last) < SHORTLY => jobs.saturating_add(1),
+        _ => 0,
+    };
+    LAST.set(Some((now, jobs)));
+    jobs.is_power_of_two()
 }

@@ -11,7 +11,7 @@ use super::*;
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn terms(threads: usize) -> Terms {
-    Terms { threads, owner: Owner::default(), brief: false }
+    Terms { threads, owner: Owner::default(), wake: Wake::AtOnce }
 }
 
 /// Each unit once, whatever the number of units and threads.
@@ -81,11 +81,31 @@ fn helpers_come_for_brief_jobs_after_the_first_unit() {
     for pause in [0, 0, 0, 30, 0, 30] {
         std::thread::sleep(std::time::Duration::from_millis(pause));
         let both = Barrier::new(2);
-        run(3, Terms { brief: true, ..terms(2) }, &|unit, _| {
+        run(3, Terms { wake: Wake::AfterUnit, ..terms(2) }, &|unit, _| {
             if unit > 0 {
                 both.wait();
             }
         });
+    }
+}
+
+#[test]
+fn helpers_come_to_brief_jobs_that_follow_each_other() {
+    let _alone = ALONE.lock();
+    for pause in [30, 0, 30] {
+        std::thread::sleep(Duration::from_millis(pause));
+        let threads = Mutex::new(std::collections::HashSet::new());
+        let came = (0..100_000).any(|_| {
+            run(2, Terms { wake: Wake::ForNext, ..terms(2) }, &|_, _| {
+                let start = Instant::now();
+                while start.elapsed() < Duration::from_micros(20) {
+                    spin_loop();
+                }
+                threads.lock().insert(std::thread::current().id());
+            });
+            threads.lock().len() == 2
+        });
+        assert!(came);
     }
 }
 
@@ -107,7 +127,7 @@ fn a_waiter_helps_its_owner_and_nobody_else() {
                 std::thread::current().id()
             });
             // Brief: no helper is woken before the first unit is done.
-            run(3, Terms { threads: 2, owner: launcher, brief: true }, &|unit, _| {
+            run(3, Terms { threads: 2, owner: launcher, wake: Wake::AfterUnit }, &|unit, _| {
                 if unit == 0 {
                     started.wait();
                     while !looked.load(Ordering::Acquire) {
