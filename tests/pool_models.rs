@@ -21,7 +21,7 @@ use loom::thread;
 
 use bell::Bell;
 use primitives::{AtomicUsize, Ordering, UnsafeCell};
-use seat::{Job, Owner, Seat};
+use seat::{End, Job, Owner, Seat};
 
 /// For two threads and for three: more take hours.
 const PREEMPTIONS: [usize; 2] = [3, 2];
@@ -113,6 +113,7 @@ mod primitives {
         };
     }
     atomic!(AtomicU32, u32);
+    atomic!(AtomicU64, u64);
     atomic!(AtomicUsize, usize);
 
     /// The kernel's: it compares and falls asleep under a lock that whoever wakes takes, too. One lock and one queue for all
@@ -203,7 +204,7 @@ impl Shared {
     fn launch(&self, job: Job<Borrowed>, run: impl FnMut(Borrowed, usize)) -> Option<Box<dyn std::any::Any + Send>> {
         self.working.fetch_add(1, Ordering::AcqRel);
         self.seat.open(job);
-        self.seat.work(run);
+        self.seat.work(End::First, run);
         self.seat.close();
         let panic = self.seat.take_panic();
         self.seat.free();
@@ -276,7 +277,7 @@ fn no_more_threads_than_the_job_may_use() {
         assert!(shared.seat.claim());
         shared.working.fetch_add(1, Ordering::AcqRel);
         shared.seat.open(lent.job(2));
-        shared.seat.work(do_unit);
+        shared.seat.work(End::First, do_unit);
         shared.seat.close();
         assert!(!helper.join().unwrap());
         lent.take_back();

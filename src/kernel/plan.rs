@@ -216,10 +216,8 @@ impl Plan {
         let tiles = batch * wide_cut.tiles;
         let chunk_step = if can_split && tiles < wanted { chunks.div_ceil(wanted.div_ceil(tiles)) } else { chunks };
         let splits = chunks.div_ceil(chunk_step);
-        // In the caches, a thread should find what it had the last time.
-        let even = batch.is_multiple_of(threads) || batch >= wanted;
-        let parts = if residence == Residence::Caches && even { threads } else { wanted * 2 };
-        let batch_step = if threads == 1 { batch } else { batch.div_ceil(parts.div_ceil(wide_cut.tiles * splits)) };
+        let batch_step =
+            if threads == 1 { batch } else { batch.div_ceil((wanted * 2).div_ceil(wide_cut.tiles * splits)) };
         let items = batch.div_ceil(batch_step) * splits;
         // Rows are read faster whole. So each thread gets as many whole items as the others, and what is left is cut.
         let left = if items * wide_cut.tiles < wanted * 2 { items % threads } else { 0 };

@@ -38,7 +38,7 @@ use crate::sync::Mutex;
 use bell::Bell;
 use primitives::SPINS;
 pub use seat::Owner;
-use seat::{Job, Seat};
+use seat::{End, Job, MAX_UNITS, Seat};
 
 /// What a job does for each of its units.
 pub type Body<'a> = &'a (dyn Fn(usize, &mut Scratch) + Sync + 'a);
@@ -171,7 +171,7 @@ impl Pool {
     fn run(&'static self, units: usize, terms: Terms, body: Body<'_>) {
         let helpers = (terms.threads.min(units) - 1).min(MAX_HELPERS);
         self.start_helpers(helpers);
-        let Some(seat) = self.seats.iter().find(|seat| seat.claim()) else {
+        let Some(seat) = self.seats.iter().find(|seat| units <= MAX_UNITS && seat.claim()) else {
             return Scratch::with(|scratch| (0..units).for_each(|unit| body(unit, scratch)));
         };
         self.working.fetch_add(1, Ordering::AcqRel);
@@ -190,7 +190,7 @@ impl Pool {
         }
         let mut units_here = 0;
         Scratch::with(|scratch| {
-            seat.work(|body, unit| {
+            seat.work(End::First, |body, unit| {
                 body(unit, scratch);
                 units_here += 1;
                 if units_here == 1 && terms.wake == Wake::AfterUnit {

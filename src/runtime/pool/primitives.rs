@@ -2,7 +2,7 @@
 //! that try every order in which threads can take their steps.
 
 pub(super) use std::hint::spin_loop;
-pub(super) use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+pub(super) use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 pub(super) use super::futex;
 pub(super) use crate::sync::Mutex;

@@ -10,7 +10,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::primitives::{AtomicU32, AtomicUsize, Mutex, Ordering, SPINS, UnsafeCell, futex, spin_loop};
+use super::primitives::{AtomicU32, AtomicU64, AtomicUsize, Mutex, Ordering, SPINS, UnsafeCell, futex, spin_loop};
 
 /// The state of a seat: `FREE`, or `OPEN` or `CLOSED` plus the number of helpers that have joined.
 const FREE: u32 = 0;
@@ -23,10 +23,56 @@ const HELPERS: u32 = CLAIMED - 1;
 #[repr(align(128))]
 pub(super) struct Seat<B> {
     state: AtomicU32,
-    /// The next unit to be taken.
-    next: AtomicUsize,
+    taken: Taken,
     job: UnsafeCell<Option<Job<B>>>,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+/// Most units of a job.
+pub(super) const MAX_UNITS: usize = 1 << 30;
+
+/// How many units are taken, from either end: so that in jobs of the same kind, each of two threads finds in its caches what
+/// it had the last time.
+#[derive(Debug)]
+struct Taken(AtomicU64);
+
+/// From which end a thread takes units: the launcher from the first on, others from the last on.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum End {
+    First,
+    Last,
+}
+
+impl Taken {
+    /// One unit from the last on; in the lower half, one from the first on.
+    const FROM_LAST: u64 = 1 << 32;
+
+    fn halves(both: u64) -> [usize; 2] {
+        [both % Self::FROM_LAST, both / Self::FROM_LAST].map(|half| half as usize)
+    }
+
+    fn take(&self, end: End, units: usize) -> Option<usize> {
+        let one = match end {
+            End::First => 1,
+            End::Last => Self::FROM_LAST,
+        };
+        let [first, last] = Self::halves(self.0.fetch_add(one, Ordering::Relaxed));
+        let unit = match end {
+            End::First => first,
+            End::Last => units.wrapping_sub(1 + last),
+        };
+        (first + last < units).then_some(unit)
+    }
+
+    fn leaves_some(&self, units: usize) -> bool {
+        let [first, last] = Self::halves(self.0.load(Ordering::Relaxed));
+        first + last < units
+    }
+
+    /// Leaves nothing to take.
+    fn take_all(&self) {
+        self.0.store(MAX_UNITS as u64, Ordering::Relaxed);
+    }
 }
 
 /// Who waits for a job: a number of the launcher's choice.
@@ -53,7 +99,7 @@ impl<B: Copy> Seat<B> {
     pub(super) fn new() -> Self {
         Self {
             state: AtomicU32::new(FREE),
-            next: AtomicUsize::new(0),
+            taken: Taken(AtomicU64::new(0)),
             job: UnsafeCell::new(None),
             panic: Mutex::new(None),
         }
@@ -67,7 +113,7 @@ impl<B: Copy> Seat<B> {
 
     /// Posts a job. The caller has claimed the seat.
     pub(super) fn open(&self, job: Job<B>) {
-        self.next.store(0, Ordering::Relaxed);
+        self.taken.0.store(0, Ordering::Relaxed);
         // SAFETY: the seat is claimed by this thread and not open: nobody else looks.
         self.job.with_mut(|place| unsafe { *place = Some(job) });
         self.state.store(OPEN, Ordering::Release);
@@ -79,21 +125,16 @@ impl<B: Copy> Seat<B> {
         self.job.with(|place| unsafe { *place })
     }
 
-    /// Takes units until none is left. The caller has opened the seat, or has joined it.
-    pub(super) fn work(&self, mut run: impl FnMut(B, usize)) {
+    /// Takes units from one end until none is left. The caller has opened the seat, or has joined it.
+    pub(super) fn work(&self, end: End, mut run: impl FnMut(B, usize)) {
         let Some(job) = self.job() else { return };
         let units = || {
-            loop {
-                let unit = self.next.fetch_add(1, Ordering::Relaxed);
-                if unit >= job.units {
-                    break;
-                }
+            while let Some(unit) = self.taken.take(end, job.units) {
                 run(job.body, unit);
             }
         };
         if let Err(panic) = catch_unwind(AssertUnwindSafe(units)) {
-            // Far past the end, and far from wrapping around.
-            self.next.store(usize::MAX / 2, Ordering::Relaxed);
+            self.taken.take_all();
             self.panic.lock().get_or_insert(panic);
         }
     }
@@ -132,14 +173,14 @@ impl<B: Copy> Seat<B> {
             return false;
         }
         let helped = self.job().is_some_and(|job| {
-            self.next.load(Ordering::Relaxed) < job.units
+            self.taken.leaves_some(job.units)
                 && owner.is_none_or(|owner| owner == job.owner)
                 && working
                     .fetch_update(Ordering::AcqRel, Ordering::Relaxed, |n| (n < job.threads).then_some(n + 1))
                     .is_ok()
         });
         if helped {
-            self.work(run);
+            self.work(End::Last, run);
             working.fetch_sub(1, Ordering::AcqRel);
         }
         self.leave();
