@@ -18,6 +18,7 @@ use aclnn_modulate::api::types::{aclOpExecutor, aclTensor, aclrtStream};
 use aclnn_modulate::api::{executor, modulate_backward, runtime, stream, tensor};
 use aclnn_modulate::dtype::FloatType;
 use aclnn_modulate::kernel::{self, ModulateBackward, View2, View3};
+use aclnn_modulate::runtime::pool::Owner;
 use counting::allocations;
 use serde_json::{Value, json};
 
@@ -177,7 +178,7 @@ fn main() {
         let mut call = Call::new(dims);
         let problem = call.problem();
         // SAFETY: the tensors' memory, which nothing else uses meanwhile; these dims need no workspace.
-        let alone = || unsafe { kernel::run_inline(&problem, null_mut()) };
+        let alone = || unsafe { kernel::run(&problem, null_mut(), Owner::default()) };
         let [whole, kernel, difference] = compare(calls, || call.run(on), alone);
         table.row(&format!("whole call in turns with the kernel, {dims:?}"), whole, None);
         table.row(&format!("the kernel alone, {dims:?}"), kernel, None);

@@ -119,7 +119,7 @@ pub fn workspace_bytes(dims: [usize; 3], grad_scale: bool, grad_shift: bool) -> 
     plan::workspace_bytes(dims, grad_scale, grad_shift)
 }
 
-/// Whether a run takes less than handing it to other threads: some ten microseconds at most.
+/// Whether a run is over by the time that a sleeping thread would have come: some ten microseconds.
 pub fn is_small(problem: &ModulateBackward) -> bool {
     problem.traffic() < SMALL_BYTES
 }
@@ -131,27 +131,22 @@ pub fn is_small(problem: &ModulateBackward) -> bool {
 /// All views must be usable, for reading and writing as [`ModulateBackward`] says, until this returns, and nothing else may
 /// write what it reads or touch what it writes. `workspace` holds [`workspace_bytes`], or is null where that is 0.
 pub unsafe fn run(problem: &ModulateBackward, workspace: *mut u8, owner: Owner) {
-    let threads = if is_small(problem) { 1 } else { thread_limit() };
+    let tuning = Tuning { tier: active_tier(), threads: threads_for(problem), residence: Residence::BySize };
     // SAFETY: as the caller promises; the process's tier is one that the CPU has.
-    unsafe {
-        run_for(owner, &Tuning { tier: active_tier(), threads, residence: Residence::BySize }, problem, workspace)
-    }
+    unsafe { run_for(owner, &tuning, problem, workspace) }
 }
 
-/// Runs on the calling thread, and helpers that are awake where they are worth it. The bits are those of [`run`].
-///
-/// # Safety
-///
-/// As for [`run`].
-pub unsafe fn run_inline(problem: &ModulateBackward, workspace: *mut u8) {
-    let most = thread_limit().min(problem.traffic() / SHARED_BYTES);
-    let threads = match () {
-        () if most < 2 || processors() == 1 => 1,
-        () if problem.has_rows_for(most) => most,
-        () => most.min(problem.traffic() / SHARED_ROWS_BYTES).max(1),
-    };
-    // SAFETY: as the caller promises; the process's tier is one that the CPU has.
-    unsafe { run_with(active_tier(), threads, problem, workspace) }
+/// Threads that pay.
+fn threads_for(problem: &ModulateBackward) -> usize {
+    let bytes = problem.traffic();
+    match () {
+        () if bytes < 2 * SHARED_BYTES || processors() == 1 => 1,
+        () if bytes >= SMALL_BYTES => thread_limit(),
+        () => {
+            let most = thread_limit().min(bytes / SHARED_BYTES);
+            if problem.has_rows_for(most) { most } else { most.min(bytes / SHARED_ROWS_BYTES).max(1) }
+        }
+    }
 }
 
 /// Runs with a tier and a number of threads, for tests and benchmarks. The bits are those of [`run`].

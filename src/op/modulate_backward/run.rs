@@ -16,22 +16,15 @@ pub struct Run {
 unsafe impl Send for Run {}
 
 impl Run {
-    /// Whether this takes some ten microseconds at most.
+    /// Whether this is over by the time that a sleeping thread would have come.
     pub fn is_small(&self) -> bool {
         kernel::is_small(&self.problem)
     }
 
-    /// Does it. `inline`: inside the launching call, where no other thread is to help. Otherwise threads that wait for
-    /// `owner` may.
-    pub fn execute(&self, inline: bool, owner: Owner) {
+    /// Does it. Threads that wait for `owner` may help.
+    pub fn execute(&self, owner: Owner) {
         // SAFETY: phase two has checked every view against its block, and memory outside blocks is the caller's promise;
         // the stream keeps blocks that are freed meanwhile, and runs nothing else of its own at the same time.
-        unsafe {
-            if inline {
-                kernel::run_inline(&self.problem, self.workspace);
-            } else {
-                kernel::run(&self.problem, self.workspace, owner);
-            }
-        }
+        unsafe { kernel::run(&self.problem, self.workspace, owner) }
     }
 }

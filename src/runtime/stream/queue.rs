@@ -246,7 +246,7 @@ impl Stream {
         findings.into_iter().for_each(|finding| state.find(finding));
         let aborts = self.queue.aborts();
         drop(state);
-        let outcome = self.attempt(work, true, aborts);
+        let outcome = self.attempt(work, aborts);
         self.complete(outcome);
         Ok(number)
     }
@@ -314,7 +314,7 @@ impl Stream {
         } else if stopped && !work.survives_failure() {
             Ok(())
         } else {
-            self.attempt(&work, false, aborts)
+            self.attempt(&work, aborts)
         };
         if self.process != fork::process() {
             return false;
@@ -328,12 +328,12 @@ impl Stream {
         true
     }
 
-    fn attempt(&self, work: &Work, inline: bool, aborts: u64) -> Result<()> {
+    fn attempt(&self, work: &Work, aborts: u64) -> Result<()> {
         let owner = self.owner();
         let give_up = || self.queue.aborts() != aborts;
         let body = || match work {
-            Work::HostFunc(_) => as_callback_of(self.handle, || work.execute(inline, owner, give_up)),
-            _ => work.execute(inline, owner, give_up),
+            Work::HostFunc(_) => as_callback_of(self.handle, || work.execute(owner, give_up)),
+            _ => work.execute(owner, give_up),
         };
         catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
             Err(Error::TaskFailed(format!("a task of stream {} failed: {}", self.id, panic_text(&*panic))))

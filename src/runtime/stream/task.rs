@@ -132,11 +132,10 @@ impl Work {
         if let Self::Callback(delivery) = self { delivery.needs() } else { None }
     }
 
-    /// Does it. `inline`: inside the launching call. `owner`: who waits for it, and may help. `give_up`: whether waiting is
-    /// to end.
-    pub fn execute(&self, inline: bool, owner: Owner, give_up: impl Fn() -> bool) -> Result<()> {
+    /// Does it. `owner`: who waits for it, and may help. `give_up`: whether waiting is to end.
+    pub fn execute(&self, owner: Owner, give_up: impl Fn() -> bool) -> Result<()> {
         match self {
-            Self::ModulateBackward(run) => run.execute(inline, owner),
+            Self::ModulateBackward(run) => run.execute(owner),
             Self::Copy(copy) => copy.execute(),
             Self::Set(set) => set.execute(),
             Self::RecordEvent(record) => record.complete(),
