@@ -252,6 +252,8 @@ def time_of(call, repeat):
 
 def measure(contenders, rounds):
     """Medians of the contenders' times, in seconds. Each has several visits, in turn with the others."""
+    for call in contenders.values():
+        call()  # some compile what they do first
     visits = {name: [] for name in contenders}
     for _ in range(rounds):
         for name, call in contenders.items():
@@ -261,9 +263,13 @@ def measure(contenders, rounds):
 
 def visit(call):
     """The median time of a call, in seconds, after some that don't count: the threads of the contender before spin on for
-    a while, its own must be awake and on cores of their own, and its data in cache where they fit."""
+    a while, its own must be awake and on cores of their own, and its data in cache where they fit. To a call that takes longer
+    than a whole visit none of that matters."""
     start = time.perf_counter()
-    calls = 0
+    call()
+    calls = 1
+    if time.perf_counter() - start > WARM_UP + MEASURED:
+        return time.perf_counter() - start
     while calls < 2 or time.perf_counter() - start < WARM_UP:
         call()
         calls += 1

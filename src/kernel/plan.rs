@@ -57,11 +57,7 @@ impl Residence {
         let in_lines = problem.grad_output.stride[2] == 1 && hidden * problem.dtype.size() >= LINE;
         // Threads that write parts of the same rows take the lines around their borders from each other's caches, in which the
         // prefetchers have a share: columns of one sample took two threads 1.7 times as long as past the caches.
-        let caches = match () {
-            () if threads == 1 => last_level / 8,
-            () if problem.has_rows_for(threads) => last_level / 2,
-            () => 0,
-        };
+        let caches = if threads == 1 || problem.has_rows_for(threads) { last_level / 8 } else { 0 };
         match (self, problem.traffic()) {
             (Self::BySize, bytes) if bytes <= caches => Self::Caches,
             (Self::BySize, bytes) if bytes <= last_level || !in_lines => Self::LastLevel,
