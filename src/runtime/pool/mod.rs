@@ -50,7 +50,8 @@ const MAX_HELPERS: usize = 1023;
 
 /// How long a launcher looks for threads that come by themselves before it wakes others.
 const COMING: Duration = Duration::from_micros(1);
-/// The time from one job's end to the next one's within which one follows the other: as long as a helper stays awake.
+/// The time from a brief job's end to the next one's beginning within which one follows the other: as long as a helper stays
+/// awake.
 const SHORTLY: Duration = Duration::from_micros(100);
 
 /// How a job is to be run.
@@ -170,10 +171,16 @@ impl Pool {
 
     fn run(&'static self, units: usize, terms: Terms, body: Body<'_>) {
         let helpers = (terms.threads.min(units) - 1).min(MAX_HELPERS);
-        self.start_helpers(helpers);
-        let Some(seat) = self.seats.iter().find(|seat| units <= MAX_UNITS && seat.claim()) else {
+        let brief = terms.wake == Wake::ForNext;
+        if !brief {
+            self.start_helpers(helpers);
+        }
+        // A brief job is not worth a seat that no helper may join.
+        let pays = units <= MAX_UNITS && !(brief && self.working.load(Ordering::Relaxed) > helpers);
+        let Some(seat) = self.seats.iter().find(|seat| pays && seat.claim()) else {
             return Scratch::with(|scratch| (0..units).for_each(|unit| body(unit, scratch)));
         };
+        let follows = brief && Rhythm::follows();
         self.working.fetch_add(1, Ordering::AcqRel);
         // SAFETY: only the lifetime changes. The seat is closed and all helpers have left before this function returns, by
         // panic too: nothing between here and `close` panics, as the body's panics are caught.
@@ -199,14 +206,17 @@ impl Pool {
             });
         });
         seat.close();
-        if terms.wake == Wake::ForNext && helpers_are_due(units_here == units) {
-            self.bell.ring();
-            self.bell.wake(helpers);
-        }
         let panic = seat.take_panic();
         seat.free();
-        if self.working.fetch_sub(1, Ordering::AcqRel) > 1 {
-            // Others are at work, and while this job's threads were too, helpers may have found enough of them: look again.
+        let others = self.working.fetch_sub(1, Ordering::AcqRel) - 1;
+        if brief {
+            if Rhythm::ends(follows, units_here == units) {
+                self.start_helpers(helpers);
+                self.bell.ring();
+                self.bell.wake(helpers);
+            }
+        } else if others > 0 {
+            // While this job's threads were at work too, helpers may have found enough of them for the others: look again.
             self.bell.ring();
             self.bell.wake(helpers);
         }
@@ -250,15 +260,28 @@ impl Pool {
     }
 }
 
-/// Whether to wake helpers after a brief job, for others that this thread may launch soon. `alone`: nobody has helped with it.
-/// Helpers that don't come are called again after twice as many jobs.
-fn helpers_are_due(alone: bool) -> bool {
-    thread_local!(static LAST: Cell<Option<(Instant, u32)>> = const { Cell::new(None) });
-    let now = Instant::now();
-    let jobs = match LAST.get() {
-        Some((last, jobs)) if alone && now.duration_since(last) < SHORTLY => jobs.saturating_add(1),
-        _ => 0,
-    };
-    LAST.set(Some((now, jobs)));
-    jobs.is_power_of_two()
+/// A thread's brief jobs, one after the other.
+#[derive(Clone, Copy)]
+struct Rhythm {
+    /// When the last one ended.
+    end: Option<Instant>,
+    /// How many in a row followed each other, and nobody helped.
+    alone: u32,
+}
+
+thread_local!(static RHYTHM: Cell<Rhythm> = const { Cell::new(Rhythm { end: None, alone: 0 }) });
+
+impl Rhythm {
+    /// Whether a job that begins now follows another.
+    fn follows() -> bool {
+        RHYTHM.get().end.is_some_and(|end| end.elapsed() < SHORTLY)
+    }
+
+    /// A job has ended, which followed another or not, and was done by its launcher alone or not: whether to wake helpers
+    /// for those to come. If they don't come, they are called again after twice as many jobs.
+    fn ends(follows: bool, alone: bool) -> bool {
+        let alone = if follows && alone { RHYTHM.get().alone.saturating_add(1) } else { 0 };
+        RHYTHM.set(Self { end: Some(Instant::now()), alone });
+        alone.is_power_of_two()
+    }
 }

@@ -110,6 +110,24 @@ fn helpers_come_to_brief_jobs_that_follow_each_other() {
 }
 
 #[test]
+fn the_launcher_begins_with_the_first_unit_and_helpers_with_the_last() {
+    let _alone = ALONE.lock();
+    let by = Mutex::new(std::collections::HashMap::<_, Vec<_>>::new());
+    let both = Barrier::new(2);
+    run(100, terms(2), &|unit, _| {
+        if unit == 0 || unit == 99 {
+            both.wait();
+        }
+        by.lock().entry(std::thread::current().id()).or_default().push(unit);
+    });
+    let by = by.lock();
+    let here = &by[&std::thread::current().id()];
+    let there = by.values().find(|units| *units != here).unwrap();
+    assert!(here.iter().copied().eq(0..here.len()));
+    assert!(there.iter().copied().eq((here.len()..100).rev()));
+}
+
+#[test]
 fn a_waiter_helps_its_owner_and_nobody_else() {
     let _alone = ALONE.lock();
     // The launcher is in the first unit until the waiter has done the others.
