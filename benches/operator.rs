@@ -13,9 +13,10 @@ use std::time::Instant;
 
 use aclnn_modulate::dtype::FloatType;
 use aclnn_modulate::kernel::{
-    ModulateBackward, Residence, Tier, Tuning, View2, View3, active_tier, run, run_tuned, thread_limit, workspace_bytes,
+    ModulateBackward, Residence, Tier, Tuning, View2, View3, active_tier, run, run_tuned, thread_limit, wake_for,
+    workspace_bytes,
 };
-use aclnn_modulate::runtime::pool::{self, Owner, Terms, Wake};
+use aclnn_modulate::runtime::pool::{self, Owner, Terms};
 
 const TYPES: [FloatType; 3] = [FloatType::F32, FloatType::F16, FloatType::Bf16];
 
@@ -417,12 +418,8 @@ fn triad(tensors: &[Pages; 3], words: usize, threads: usize, streamed: bool) {
     if threads == 1 {
         (0..units).for_each(unit);
     } else {
-        let wake = match part * 12 {
-            _ if bytes < 2 << 20 => Wake::ForNext,
-            part if part <= 1 << 20 => Wake::AfterUnit,
-            _ => Wake::AtOnce,
-        };
-        pool::run(units, Terms { threads, owner: Owner::default(), wake }, &|index, _| unit(index));
+        let terms = Terms { threads, owner: Owner::default(), wake: wake_for(bytes, units) };
+        pool::run(units, terms, &|index, _| unit(index));
     }
 }
 

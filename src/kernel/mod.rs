@@ -136,6 +136,15 @@ pub unsafe fn run(problem: &ModulateBackward, workspace: *mut u8, owner: Owner) 
     unsafe { run_for(owner, &tuning, problem, workspace) }
 }
 
+/// When to wake helpers for a job of some units that moves so many bytes.
+pub fn wake_for(bytes: usize, units: usize) -> Wake {
+    match () {
+        () if bytes < SMALL_BYTES => Wake::ForNext,
+        () if bytes / units <= BRIEF_BYTES => Wake::AfterUnit,
+        () => Wake::AtOnce,
+    }
+}
+
 /// Threads that pay.
 fn threads_for(problem: &ModulateBackward) -> usize {
     let bytes = problem.traffic();
@@ -194,11 +203,7 @@ unsafe fn run_for(owner: Owner, tuning: &Tuning, problem: &ModulateBackward, wor
         unsafe { unit(&plan, index, scratch) }
     };
     if tuning.threads > 1 && plan.units > 1 {
-        let wake = match problem.traffic() {
-            bytes if bytes < SMALL_BYTES => Wake::ForNext,
-            bytes if bytes / plan.units <= BRIEF_BYTES => Wake::AfterUnit,
-            _ => Wake::AtOnce,
-        };
+        let wake = wake_for(problem.traffic(), plan.units);
         pool::run(plan.units, Terms { threads: tuning.threads, owner, wake }, &run_unit);
     } else {
         Scratch::with(|scratch| (0..plan.units).for_each(|index| run_unit(index, scratch)));

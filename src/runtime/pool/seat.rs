@@ -69,6 +69,10 @@ impl Taken {
         first + last < units
     }
 
+    fn offer_all(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+
     /// Leaves nothing to take.
     fn take_all(&self) {
         self.0.store(MAX_UNITS as u64, Ordering::Relaxed);
@@ -113,7 +117,7 @@ impl<B: Copy> Seat<B> {
 
     /// Posts a job. The caller has claimed the seat.
     pub(super) fn open(&self, job: Job<B>) {
-        self.taken.0.store(0, Ordering::Relaxed);
+        self.taken.offer_all();
         // SAFETY: the seat is claimed by this thread and not open: nobody else looks.
         self.job.with_mut(|place| unsafe { *place = Some(job) });
         self.state.store(OPEN, Ordering::Release);
