@@ -175,6 +175,23 @@ fn lengths_and_widths_around_the_parts_of_views_along_l() {
     }
 }
 
+/// Columns of a single group that follow each other are one stream, 4 to 32 of them at a time; a tile has 5120.
+#[test]
+fn columns_of_one_group() {
+    for dtype in TYPES {
+        for columns in [1, 2, 7, 8, 9, 31, 32, 33, 71, 5120, 5153] {
+            for (dims, layout) in [([columns, 8, 1], Layout::Contiguous), ([2, 8, columns], Layout::Transposed(0))] {
+                for wanted in Wanted::ALL {
+                    let values = if columns == 71 { Values::Any } else { Values::Usual };
+                    let starts = if columns == 33 { [72; 6] } else { [64; 6] };
+                    let (seed, layouts) = (columns as u64, [layout; 3]);
+                    check_all_ways(&Case { layouts, wanted, values, starts, seed, ..Case::plain(dtype, dims) });
+                }
+            }
+        }
+    }
+}
+
 /// Samples of one column are columns of one sample: here input runs along L, but its rows are apart.
 #[test]
 fn columns_of_one_element_whose_rows_are_apart() {

@@ -22,17 +22,15 @@ use super::plan::{CHUNK, GROUP};
 use super::vector::{LINE, Lanes, Set};
 
 /// How far ahead of the walk lines are asked for, in bytes of each tensor: near and far.
-const AHEAD: [usize; 2] = [2048, 8192];
+pub(crate) const AHEAD: [usize; 2] = [2048, 8192];
 /// Columns whose group sums are added up together.
 const TOGETHER: usize = 8;
 /// Group sums that a column has room for, and a line more: so they fall into different sets of the cache.
 const PITCH: usize = CHUNK / GROUP + LINE / size_of::<f64>();
 /// Bytes that the group sums of one gradient need.
 pub(crate) const GROUP_SUMS_BYTES: usize = TOGETHER * PITCH * size_of::<f64>();
-/// The most that `N` is: 16-bit elements of a line.
-const MAX_N: usize = LINE / 2;
 /// Bytes of the longest stretch: 8 rows of a line.
-const STRETCH: usize = GROUP * LINE;
+pub(crate) const STRETCH: usize = GROUP * LINE;
 
 /// Some rows of some columns of the three tensors. All run along L; grad_input may be one of the others.
 #[derive(Clone, Copy)]
@@ -79,13 +77,7 @@ pub(crate) unsafe fn along<L: Lanes, const INPUT: bool>(along: &Along) {
             }
             for gradient in usize::from(!INPUT)..2 {
                 let (sums, to) = (along.group_sums[gradient], along.accumulators[gradient]);
-                if columns == TOGETHER {
-                    add_groups::<L, TOGETHER>(along, sums, to, first);
-                } else {
-                    for i in 0..columns {
-                        add_groups::<L, 1>(along, sums.add(i * PITCH), to, first + i);
-                    }
-                }
+                add_groups::<L>(along, sums, to, first, columns);
             }
         }
     }
@@ -144,10 +136,10 @@ unsafe fn one_column<L: Lanes, const INPUT: bool>(
     unsafe {
         let mut line = Line::new();
         let factor = L::load(line.filled::<L>(along.scale.add(column * L::SIZE)));
+        let factors = if along.copies { Factors::One } else { Factors::<L>::Same(factor) };
         let streams = along.streamed && grids[2].at(0, column).addr().is_multiple_of(LINE);
         for row in (0..along.rows).step_by(rows) {
             let places = grids.map(|grid| grid.at(0, column).wrapping_add(row * L::SIZE));
-            let sums = along.group_sums.map(|sums| sums.wrapping_add(place + row / GROUP));
             let next = cursors.map(|cursor| {
                 [
                     cursor.address(along, along.grad_output, along.ahead[0]),
@@ -155,26 +147,52 @@ unsafe fn one_column<L: Lanes, const INPUT: bool>(
                 ]
             });
             cursors.iter_mut().for_each(Cursor::advance);
+            let wanted = (!along.near).then_some(next);
             let count = along.rows - row;
-            if count >= rows {
-                stretch::<L, INPUT>(along, places, factor, sums, next, streams);
+            let sums = if count >= rows {
+                stretch::<L, INPUT>(places, factors, streams, wanted)
             } else {
                 let mut ends = Ends::new();
                 let inner = ends.gather::<L, INPUT>(places, count);
-                stretch::<L, INPUT>(along, inner, factor, sums, next, false);
+                let sums = stretch::<L, INPUT>(inner, factors, false, wanted);
                 std::ptr::copy_nonoverlapping(inner[2], places[2], count * L::SIZE);
+                sums
+            };
+            for (sums, to) in sums.into_iter().zip(along.group_sums).skip(usize::from(!INPUT)) {
+                L::accumulate::<true>(to.wrapping_add(place + row / GROUP), L::in_order(sums));
             }
         }
     }
 }
 
+/// Sums and grad_input of `N` groups that stand side by side in each tensor. All reads for the sums come first, since grad_input
+/// may be input.
+///
+/// # Safety
+///
+/// As for [`group_products`].
+#[inline(always)]
+pub(crate) unsafe fn stretch<L: Lanes, const INPUT: bool>(
+    [grad_output, input, grad_input]: [*mut u8; 3],
+    factors: Factors<L>,
+    streams: bool,
+    wanted: Option<[[*const u8; 2]; 2]>,
+) -> [L::Sums; 2] {
+    // SAFETY: the caller's groups.
+    unsafe {
+        let sums = group_sums::<L, INPUT>(grad_output, input);
+        group_products::<L, INPUT>(grad_output, grad_input, factors, streams, wanted);
+        sums
+    }
+}
+
 /// The end of a column of each tensor, filled up to a stretch with what changes no sum.
 #[repr(C, align(64))]
-struct Ends([[MaybeUninit<u8>; STRETCH]; 3]);
+pub(crate) struct Ends([[MaybeUninit<u8>; STRETCH]; 3]);
 
 impl Ends {
     #[inline(always)]
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self([[MaybeUninit::uninit(); STRETCH]; 3])
     }
 
@@ -184,7 +202,11 @@ impl Ends {
     ///
     /// The columns have the rows.
     #[inline(always)]
-    unsafe fn gather<L: Lanes, const INPUT: bool>(&mut self, columns: [*mut u8; 3], rows: usize) -> [*mut u8; 3] {
+    pub(crate) unsafe fn gather<L: Lanes, const INPUT: bool>(
+        &mut self,
+        columns: [*mut u8; 3],
+        rows: usize,
+    ) -> [*mut u8; 3] {
         let inner = self.0.each_mut().map(|column| column.as_mut_ptr().cast::<u8>());
         // -0.0 to be added, and also as a product: -0.0 times 1.
         let fills = [1 << (8 * L::SIZE - 1), L::ONE];
@@ -202,95 +224,104 @@ impl Ends {
     }
 }
 
-/// `N` groups of a column. All reads come first, since grad_input may be one of the others.
+/// Sums of products and of grad_output, of `N` groups that stand side by side, as [`Lanes::turned_row`] has them.
+///
+/// # Safety
+///
+/// There are so many groups.
 #[inline(always)]
-unsafe fn stretch<L: Lanes, const INPUT: bool>(
-    along: &Along,
-    [from, input, to]: [*mut u8; 3],
-    factor: L::Values,
-    sums: [*mut f64; 2],
-    next: [[*const u8; 2]; 2],
-    streams: bool,
-) {
-    const { assert!(GROUP.is_multiple_of(L::STEPS), "a stretch has whole blocks") };
-    let step = L::N * L::SIZE;
-    // SAFETY: the caller's rows; any address will do for a prefetch.
+pub(crate) unsafe fn group_sums<L: Lanes, const INPUT: bool>(grad_output: *const u8, input: *const u8) -> [L::Sums; 2] {
+    // SAFETY: the caller's groups.
     unsafe {
-        let g = L::turned(from);
+        let g = L::turned(grad_output);
         let x = if INPUT { L::turned(input) } else { g };
         let (mut products, mut plain) = (L::no_sums(), L::no_sums());
-        for i in 0..GROUP {
-            let g = L::widen(g[i]);
+        for row in 0..GROUP {
+            let g = L::turned_row(&g, row);
             if INPUT {
-                products = L::add_product(products, g, L::widen(x[i]));
+                products = L::add_product(products, g, L::turned_row(&x, row));
             }
             plain = L::add(plain, g);
         }
-        if INPUT {
-            L::accumulate::<true>(sums[0], products);
-        }
-        L::accumulate::<true>(sums[1], plain);
+        [products, plain]
+    }
+}
+
+/// The factors of a stretch's rows.
+#[derive(Clone, Copy)]
+pub(crate) enum Factors<L: Lanes> {
+    /// None: they are copied.
+    One,
+    /// The same for all.
+    Same(L::Values),
+    /// Each its own.
+    Each(*const u8),
+}
+
+/// grad_input of `N` groups that stand side by side. Meanwhile it asks for the lines of as many that will be wanted later, near
+/// and far, of grad_output and input.
+///
+/// # Safety
+///
+/// There are so many groups, and factors.
+#[inline(always)]
+pub(crate) unsafe fn group_products<L: Lanes, const INPUT: bool>(
+    grad_output: *const u8,
+    grad_input: *mut u8,
+    factors: Factors<L>,
+    streams: bool,
+    wanted: Option<[[*const u8; 2]; 2]>,
+) {
+    const { assert!(GROUP.is_multiple_of(L::STEPS), "a stretch has whole blocks") };
+    let step = L::N * L::SIZE;
+    // SAFETY: the caller's groups and factors; any address will do for a prefetch.
+    unsafe {
         for at in (0..GROUP * step).step_by(step) {
-            if at.is_multiple_of(LINE) && !along.near {
-                let [near, far] = next;
-                L::prefetch(near[0].wrapping_add(at));
-                L::prefetch_far(far[0].wrapping_add(at));
-                if INPUT {
-                    L::prefetch(near[1].wrapping_add(at));
-                    L::prefetch_far(far[1].wrapping_add(at));
+            if let (Some([near, far]), true) = (wanted, at.is_multiple_of(LINE)) {
+                for tensor in 0..1 + usize::from(INPUT) {
+                    L::prefetch(near[tensor].wrapping_add(at));
+                    L::prefetch_far(far[tensor].wrapping_add(at));
                 }
             }
-            if !along.copies {
-                L::put(to.add(at), L::round(L::product(L::load(from.add(at)), factor)), streams);
-            } else if at.is_multiple_of(L::BLOCK * L::SIZE) {
-                L::copy_block(from.add(at), to.add(at), streams);
-            }
+            let factor = match factors {
+                Factors::One if at.is_multiple_of(L::BLOCK * L::SIZE) => {
+                    L::copy_block(grad_output.add(at), grad_input.add(at), streams);
+                    continue;
+                }
+                Factors::One => continue,
+                Factors::Same(factor) => factor,
+                Factors::Each(factors) => L::load(factors.add(at)),
+            };
+            let products = L::product(L::load(grad_output.add(at)), factor);
+            L::put(grad_input.add(at), L::round(products), streams);
         }
     }
 }
 
-/// Adds the group sums of one column or of [`TOGETHER`], in order, to their accumulators. One alone is not turned: with seven
+/// Adds the group sums of some columns, in order, to their accumulators. Fewer than [`TOGETHER`] are added one by one: with
 /// others for nothing, D = 1 took 1.1 to 1.5 times as long.
 #[inline(always)]
-unsafe fn add_groups<L: Lanes, const COLUMNS: usize>(along: &Along, sums: *const f64, to: *mut f64, first: usize) {
+unsafe fn add_groups<L: Lanes>(along: &Along, sums: *const f64, to: *mut f64, first: usize, columns: usize) {
     let groups = along.rows.div_ceil(GROUP);
-    // SAFETY: the caller's columns; there is room for whole stretches, and for 8 groups where those are shorter.
+    // SAFETY: the caller's columns; there is room for whole stretches.
     unsafe {
-        let mut totals = [-0.0; COLUMNS];
+        let mut totals = [-0.0; TOGETHER];
         if !along.fresh {
-            for (i, total) in totals.iter_mut().enumerate() {
+            for (i, total) in totals.iter_mut().enumerate().take(columns) {
                 *total = *to.add(L::slot(first + i));
             }
         }
-        let mut turned = TurnedSums([MaybeUninit::uninit(); MAX_N * TOGETHER]);
-        let turned: *mut f64 = turned.0.as_mut_ptr().cast();
-        let stretch = L::N.max(TOGETHER);
-        for start in (0..groups).step_by(stretch) {
-            let sums = sums.add(start);
-            let pitch = if COLUMNS == 1 { 1 } else { TOGETHER };
-            if COLUMNS > 1 {
-                for at in (0..stretch).step_by(TOGETHER) {
-                    L::Set::turn_sums(sums.add(at), PITCH, turned.add(at * TOGETHER));
+        if columns == TOGETHER {
+            L::Set::add_groups(sums, PITCH, groups, &mut totals);
+        } else {
+            for (i, total) in totals.iter_mut().enumerate().take(columns) {
+                for group in 0..groups {
+                    *total += sums.add(i * PITCH + group).read();
                 }
-            }
-            let from = if COLUMNS == 1 { sums } else { turned.cast_const() };
-            let mut add = |group: usize| {
-                for (i, total) in totals.iter_mut().enumerate() {
-                    *total += from.add(L::slot(group) * pitch + i).read();
-                }
-            };
-            if groups - start >= stretch {
-                (0..stretch).for_each(&mut add);
-            } else {
-                (0..groups - start).for_each(&mut add);
             }
         }
-        for (i, total) in totals.into_iter().enumerate() {
+        for (i, total) in totals.into_iter().enumerate().take(columns) {
             *to.add(L::slot(first + i)) = total;
         }
     }
 }
-
-/// Group sums of a stretch, those of the columns side by side.
-#[repr(C, align(64))]
-struct TurnedSums([MaybeUninit<f64>; MAX_N * TOGETHER]);

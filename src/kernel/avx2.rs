@@ -7,6 +7,7 @@ use std::marker::PhantomData;
 use super::along::{self, Along};
 use super::at_once::{self, Samples};
 use super::halves::{even_first, in_order, sixteen_bit};
+use super::one_group::{self, Columns};
 use super::pack::{self, Grid};
 use super::plan::{GROUP, Plan};
 use super::rows::{self, Blocks, Group};
@@ -62,18 +63,23 @@ impl Set for Avx2 {
         }
     }
     #[inline(always)]
-    unsafe fn turn_sums(from: *const f64, pitch: usize, to: *mut f64) {
+    unsafe fn add_groups(from: *const f64, pitch: usize, groups: usize, totals: &mut [f64; 8]) {
         // SAFETY: the caller's sums.
         unsafe {
-            for rows in [0, 4] {
-                for pair in [0, 2, 4, 6] {
-                    let at = |row: usize| _mm_loadu_pd(from.add((rows + row) * pitch + pair));
-                    let both = |i: usize| _mm256_insertf128_pd::<1>(_mm256_castpd128_pd256(at(i)), at(i + 2));
-                    let (even, odd) = (both(0), both(1));
-                    _mm256_store_pd(to.add(8 * pair + rows), _mm256_unpacklo_pd(even, odd));
-                    _mm256_store_pd(to.add(8 * (pair + 1) + rows), _mm256_unpackhi_pd(even, odd));
+            let mut total = [_mm256_loadu_pd(totals.as_ptr()), _mm256_loadu_pd(totals.as_ptr().add(4))];
+            let whole = groups / 4 * 4;
+            for group in (0..whole).step_by(4) {
+                for sums in turned_sums(from.add(group), pitch) {
+                    total = [_mm256_add_pd(total[0], sums[0]), _mm256_add_pd(total[1], sums[1])];
                 }
             }
+            if whole < groups {
+                for sums in turned_sums(from.add(whole), pitch).into_iter().take(groups - whole) {
+                    total = [_mm256_add_pd(total[0], sums[0]), _mm256_add_pd(total[1], sums[1])];
+                }
+            }
+            _mm256_storeu_pd(totals.as_mut_ptr(), total[0]);
+            _mm256_storeu_pd(totals.as_mut_ptr().add(4), total[1]);
         }
     }
     #[inline(always)]
@@ -89,7 +95,7 @@ impl<S: Set> Lanes for F32<S> {
     const STEPS: usize = 2;
     const ONE: u32 = 0x3f80_0000;
     type Values = Widened;
-    type Line = __m256;
+    type Turned = [__m256; GROUP];
     type Rounded = __m256i;
     type Sums = [__m256d; 2];
     type Set = S;
@@ -109,7 +115,7 @@ impl<S: Set> Lanes for F32<S> {
         }
     }
     #[inline(always)]
-    unsafe fn turned(from: *const u8) -> [__m256; GROUP] {
+    unsafe fn turned(from: *const u8) -> Self::Turned {
         // SAFETY: the caller's 8 groups.
         unsafe {
             let at = |group: usize, row: usize| _mm_loadu_ps(from.wrapping_add(32 * group + 4 * row).cast());
@@ -126,7 +132,8 @@ impl<S: Set> Lanes for F32<S> {
         }
     }
     #[inline(always)]
-    unsafe fn widen(line: __m256) -> Widened {
+    unsafe fn turned_row(turned: &Self::Turned, row: usize) -> Widened {
+        let line = turned[row];
         // SAFETY: the tier has AVX2.
         unsafe {
             let low = _mm256_cvtps_pd(_mm256_castps256_ps128(line));
@@ -206,12 +213,14 @@ impl<S: Set> Lanes for F32<S> {
 }
 
 sixteen_bit! {
-    F16: __m256 => __m256i, line __m256i, Avx2, one 0x3c00, holds group false,
-    load load_f16, widen widen_f16, round products f16_line, round f16_line, slot in_order
+    F16: __m256 => __m256i, Avx2, one 0x3c00, holds group false,
+    load load_f16, round products f16_line, round f16_line, slot in_order,
+    turned Pairs, row f16_row, in order f16_in_order, in columns f16_in_order
 }
 sixteen_bit! {
-    Bf16: __m256 => __m256i, line __m256i, Avx2, one 0x3f80, holds group false,
-    load load_bf16, widen widen_bf16, round products bf16_products, round bf16_pairs, slot even_first
+    Bf16: __m256 => __m256i, Avx2, one 0x3f80, holds group false,
+    load load_bf16, round products bf16_products, round bf16_pairs, slot even_first,
+    turned Pairs, row bf16_row, in order bf16_in_order, in columns bf16_in_columns
 }
 
 #[inline(always)]
@@ -224,20 +233,14 @@ unsafe fn load_f16(from: *const u8) -> [__m256; 2] {
 }
 
 #[inline(always)]
-unsafe fn widen_f16(line: __m256i) -> [__m256; 2] {
-    // SAFETY: the tier has F16C.
-    unsafe { [_mm256_cvtph_ps(_mm256_castsi256_si128(line)), _mm256_cvtph_ps(_mm256_extracti128_si256::<1>(line))] }
-}
-
-#[inline(always)]
 unsafe fn load_bf16(from: *const u8) -> [__m256; 2] {
     // SAFETY: the caller's 16 elements.
-    unsafe { widen_bf16(_mm256_loadu_si256(from.cast())) }
+    unsafe { even_and_odd(_mm256_loadu_si256(from.cast())) }
 }
 
 /// Even columns, and odd ones.
 #[inline(always)]
-unsafe fn widen_bf16(pairs: __m256i) -> [__m256; 2] {
+unsafe fn even_and_odd(pairs: __m256i) -> [__m256; 2] {
     // SAFETY: the tier has AVX2.
     unsafe {
         let even = _mm256_slli_epi32::<16>(pairs);
@@ -372,6 +375,26 @@ unsafe fn keep_nan(values: __m256, rounded: __m256i) -> __m256i {
     }
 }
 
+/// Four sums of each of eight columns: the first of each, the second of each...
+#[inline(always)]
+unsafe fn turned_sums(from: *const f64, pitch: usize) -> [[__m256d; 2]; 4] {
+    // SAFETY: the caller's sums.
+    unsafe {
+        let at = |column: usize, pair: usize| _mm_loadu_pd(from.add(column * pitch + pair));
+        let mut groups = [[_mm256_setzero_pd(); 2]; 4];
+        for half in [0, 1] {
+            for pair in [0, 2] {
+                // Pairs of columns i and i + 2 share a register.
+                let both = |i: usize| _mm256_set_m128d(at(4 * half + i + 2, pair), at(4 * half + i, pair));
+                let (even, odd) = (both(0), both(1));
+                groups[pair][half] = _mm256_unpacklo_pd(even, odd);
+                groups[pair + 1][half] = _mm256_unpackhi_pd(even, odd);
+            }
+        }
+        groups
+    }
+}
+
 /// Transposes, in each lane of 128 bits, 4 x 4 elements across four registers.
 #[inline(always)]
 unsafe fn transpose_lanes([a, b, c, d]: [__m256; 4]) -> [__m256; 4] {
@@ -388,26 +411,69 @@ unsafe fn transpose_lanes([a, b, c, d]: [__m256; 4]) -> [__m256; 4] {
     }
 }
 
+/// Twice eight groups, turned as pairs of elements: rows 2 i and 2 i + 1 of them share the i-th register. Each half has first
+/// its even groups, then the odd ones.
+type Pairs = [[__m256i; 4]; 2];
+
 /// See [`Lanes::turned`]: 16 groups.
 #[inline(always)]
-pub(super) unsafe fn turned16(from: *const u8) -> [__m256i; GROUP] {
+unsafe fn turned16(from: *const u8) -> Pairs {
     // SAFETY: the caller's 16 groups.
     unsafe {
-        let at = |group: usize| _mm_loadu_si128(from.wrapping_add(16 * group).cast());
-        // Groups i and i + 8 share a register.
-        let mut rows = [_mm256_setzero_si256(); GROUP];
-        for (i, row) in rows.iter_mut().enumerate() {
-            *row = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(at(i)), at(i + 8));
-        }
-        // As in `transpose_block16`.
-        for _ in 0..3 {
-            let previous = rows;
-            for i in 0..4 {
-                rows[2 * i] = _mm256_unpacklo_epi16(previous[i], previous[i + 4]);
-                rows[2 * i + 1] = _mm256_unpackhi_epi16(previous[i], previous[i + 4]);
-            }
-        }
-        rows
+        let at = |line: usize| _mm256_loadu_ps(from.wrapping_add(32 * line).cast());
+        let halves = [transpose_lanes([at(0), at(1), at(2), at(3)]), transpose_lanes([at(4), at(5), at(6), at(7)])];
+        // The same registers, taken for integers.
+        std::mem::transmute::<[[__m256; 4]; 2], Pairs>(halves)
+    }
+}
+
+/// A row of bfloat16: of the first half's groups, and of the second's.
+#[inline(always)]
+unsafe fn bf16_row(groups: &Pairs, row: usize) -> [__m256; 2] {
+    // SAFETY: the tier has AVX2.
+    unsafe { [even_and_odd(groups[0][row / 2])[row % 2], even_and_odd(groups[1][row / 2])[row % 2]] }
+}
+
+/// Sums of such rows, one group after the other.
+#[inline(always)]
+unsafe fn bf16_in_order(halves: [__m256; 2]) -> [__m256; 2] {
+    // Even groups are in the lower half of a register, odd ones in the upper.
+    // SAFETY: the tier has AVX2.
+    unsafe {
+        let order = _mm256_set_epi32(7, 3, 6, 2, 5, 1, 4, 0);
+        [_mm256_permutevar8x32_ps(halves[0], order), _mm256_permutevar8x32_ps(halves[1], order)]
+    }
+}
+
+/// The same, even groups first.
+#[inline(always)]
+unsafe fn bf16_in_columns([first, second]: [__m256; 2]) -> [__m256; 2] {
+    // SAFETY: the tier has AVX2.
+    unsafe { [_mm256_permute2f128_ps::<0x20>(first, second), _mm256_permute2f128_ps::<0x31>(first, second)] }
+}
+
+/// A row of binary16: groups of the halves in turns, so that both are widened together.
+#[inline(always)]
+unsafe fn f16_row([first, second]: &Pairs, row: usize) -> [__m256; 2] {
+    // SAFETY: the tier has F16C and AVX2.
+    unsafe {
+        let (first, second) = (first[row / 2], second[row / 2]);
+        let both = if row.is_multiple_of(2) {
+            _mm256_blend_epi16::<0xaa>(first, _mm256_slli_epi32::<16>(second))
+        } else {
+            _mm256_blend_epi16::<0xaa>(_mm256_srli_epi32::<16>(first), second)
+        };
+        [_mm256_cvtph_ps(_mm256_castsi256_si128(both)), _mm256_cvtph_ps(_mm256_extracti128_si256::<1>(both))]
+    }
+}
+
+/// Sums of such rows, the first half's groups and then the second's: there are even groups in one register and odd ones in the
+/// other.
+#[inline(always)]
+unsafe fn f16_in_order([even, odd]: [__m256; 2]) -> [__m256; 2] {
+    // SAFETY: the tier has AVX2.
+    unsafe {
+        [_mm256_blend_ps::<0xaa>(even, _mm256_moveldup_ps(odd)), _mm256_blend_ps::<0xaa>(_mm256_movehdup_ps(even), odd)]
     }
 }
 

@@ -10,6 +10,7 @@ use super::along::{self, Along};
 use super::at_once::{self, Samples};
 use super::avx2::{self, Avx2, transpose_block16};
 use super::halves::{even_first, in_order, sixteen_bit};
+use super::one_group::{self, Columns};
 use super::pack::{self, Grid};
 use super::plan::{GROUP, Plan};
 use super::rows::{self, Blocks, Group};
@@ -93,26 +94,22 @@ impl Set for Avx512 {
         whole
     }
     #[inline(always)]
-    unsafe fn turn_sums(from: *const f64, pitch: usize, to: *mut f64) {
+    unsafe fn add_groups(from: *const f64, pitch: usize, groups: usize, totals: &mut [f64; 8]) {
         // SAFETY: the caller's sums.
         unsafe {
-            // Halves of rows i and i + 4 share a register: four of its pairs are transposed at a time, as in `transpose_lanes`.
-            for half in [0, 4] {
-                let at = |row: usize| _mm256_loadu_pd(from.add(row * pitch + half));
-                let both = |i: usize| _mm512_insertf64x4::<1>(_mm512_castpd256_pd512(at(i)), at(i + 4));
-                let [a, b, c, d] = [both(0), both(1), both(2), both(3)];
-                let (ab_even, ab_odd) = (_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
-                let (cd_even, cd_odd) = (_mm512_unpacklo_pd(c, d), _mm512_unpackhi_pd(c, d));
-                let low = _mm512_set_epi64(13, 12, 5, 4, 9, 8, 1, 0);
-                let high = _mm512_set_epi64(15, 14, 7, 6, 11, 10, 3, 2);
-                for (i, (index, ab, cd)) in
-                    [(low, ab_even, cd_even), (low, ab_odd, cd_odd), (high, ab_even, cd_even), (high, ab_odd, cd_odd)]
-                        .into_iter()
-                        .enumerate()
-                {
-                    _mm512_store_pd(to.add(8 * (half + i)), _mm512_permutex2var_pd(ab, index, cd));
+            let mut total = _mm512_loadu_pd(totals.as_ptr());
+            let whole = groups / 8 * 8;
+            for group in (0..whole).step_by(8) {
+                for sums in turned_sums(from.add(group), pitch) {
+                    total = _mm512_add_pd(total, sums);
                 }
             }
+            if whole < groups {
+                for sums in turned_sums(from.add(whole), pitch).into_iter().take(groups - whole) {
+                    total = _mm512_add_pd(total, sums);
+                }
+            }
+            _mm512_storeu_pd(totals.as_mut_ptr(), total);
         }
     }
     #[inline(always)]
@@ -128,7 +125,7 @@ impl Lanes for F32 {
     const STEPS: usize = 1;
     const ONE: u32 = 0x3f80_0000;
     type Values = Widened;
-    type Line = [__m256; 2];
+    type Turned = [[__m256; GROUP]; 2];
     type Rounded = __m512i;
     type Sums = [__m512d; 2];
     type Set = Avx512;
@@ -145,16 +142,14 @@ impl Lanes for F32 {
         }
     }
     #[inline(always)]
-    unsafe fn turned(from: *const u8) -> [[__m256; 2]; GROUP] {
+    unsafe fn turned(from: *const u8) -> Self::Turned {
         // Narrow registers: eight groups fill a wide one once they are `f64`.
         // SAFETY: the caller's 16 groups; with AVX-512 comes AVX2.
-        unsafe {
-            let (left, right) = (avx2::F32::<Avx2>::turned(from), avx2::F32::<Avx2>::turned(from.add(8 * 32)));
-            std::array::from_fn(|row| [left[row], right[row]])
-        }
+        unsafe { [avx2::F32::<Avx2>::turned(from), avx2::F32::<Avx2>::turned(from.add(8 * 32))] }
     }
     #[inline(always)]
-    unsafe fn widen([low, high]: [__m256; 2]) -> Widened {
+    unsafe fn turned_row(turned: &Self::Turned, row: usize) -> Widened {
+        let [low, high] = turned.map(|groups| groups[row]);
         // SAFETY: the tier has AVX-512 F and DQ.
         unsafe {
             let all = _mm512_insertf32x8::<1>(_mm512_castps256_ps512(low), high);
@@ -234,12 +229,14 @@ impl Lanes for F32 {
 }
 
 sixteen_bit! {
-    F16: __m512 => __m512i, line [__m256i; 2], Avx512, one 0x3c00, holds group true,
-    load load_f16, widen widen_f16, round products f16_line, round f16_line, slot in_order
+    F16: __m512 => __m512i, Avx512, one 0x3c00, holds group true,
+    load load_f16, round products f16_line, round f16_line, slot in_order,
+    turned Pairs, row f16_row, in order f16_in_order, in columns f16_in_order
 }
 sixteen_bit! {
-    Bf16: __m512 => __m512i, line [__m256i; 2], Avx512, one 0x3f80, holds group true,
-    load load_bf16, widen widen_bf16, round products bf16_products, round bf16_pairs, slot even_first
+    Bf16: __m512 => __m512i, Avx512, one 0x3f80, holds group true,
+    load load_bf16, round products bf16_products, round bf16_pairs, slot even_first,
+    turned Pairs, row bf16_row, in order bf16_in_order, in columns bf16_in_columns
 }
 
 /// Adds eight sums to eight accumulators, or makes them these.
@@ -306,21 +303,9 @@ unsafe fn f16_line(values: [__m512; 2]) -> __m512i {
 }
 
 #[inline(always)]
-unsafe fn widen_f16([low, high]: [__m256i; 2]) -> [__m512; 2] {
-    // SAFETY: the tier has AVX-512 F.
-    unsafe { [_mm512_cvtph_ps(low), _mm512_cvtph_ps(high)] }
-}
-
-#[inline(always)]
 unsafe fn load_bf16(from: *const u8) -> [__m512; 2] {
     // SAFETY: the caller's 32 elements.
     unsafe { even_and_odd(_mm512_loadu_si512(from.cast())) }
-}
-
-#[inline(always)]
-unsafe fn widen_bf16([low, high]: [__m256i; 2]) -> [__m512; 2] {
-    // SAFETY: the tier has AVX-512 F and DQ.
-    unsafe { even_and_odd(_mm512_inserti32x8::<1>(_mm512_castsi256_si512(low), high)) }
 }
 
 /// Even columns, and odd ones.
@@ -394,6 +379,30 @@ unsafe fn keep_nan(values: __m512, rounded: __m512i) -> __m512i {
     }
 }
 
+/// Eight sums of each of eight columns: the first of each, the second of each...
+#[inline(always)]
+unsafe fn turned_sums(from: *const f64, pitch: usize) -> [__m512d; 8] {
+    // SAFETY: the caller's sums.
+    unsafe {
+        let mut groups = [_mm512_setzero_pd(); 8];
+        // Halves of columns i and i + 4 share a register: four of its pairs are transposed at a time, as in `transpose_lanes`.
+        for half in [0, 4] {
+            let at = |column: usize| _mm256_loadu_pd(from.add(column * pitch + half));
+            let both = |i: usize| _mm512_insertf64x4::<1>(_mm512_castpd256_pd512(at(i)), at(i + 4));
+            let [a, b, c, d] = [both(0), both(1), both(2), both(3)];
+            let (ab_even, ab_odd) = (_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
+            let (cd_even, cd_odd) = (_mm512_unpacklo_pd(c, d), _mm512_unpackhi_pd(c, d));
+            let low = _mm512_set_epi64(13, 12, 5, 4, 9, 8, 1, 0);
+            let high = _mm512_set_epi64(15, 14, 7, 6, 11, 10, 3, 2);
+            groups[half] = _mm512_permutex2var_pd(ab_even, low, cd_even);
+            groups[half + 1] = _mm512_permutex2var_pd(ab_odd, low, cd_odd);
+            groups[half + 2] = _mm512_permutex2var_pd(ab_even, high, cd_even);
+            groups[half + 3] = _mm512_permutex2var_pd(ab_odd, high, cd_odd);
+        }
+        groups
+    }
+}
+
 /// Transposes, in each lane of 128 bits, 4 x 4 elements across four registers.
 #[inline(always)]
 unsafe fn transpose_lanes([a, b, c, d]: [__m512; 4]) -> [__m512; 4] {
@@ -410,13 +419,94 @@ unsafe fn transpose_lanes([a, b, c, d]: [__m512; 4]) -> [__m512; 4] {
     }
 }
 
-/// See [`Lanes::turned`]: 32 groups, in narrow registers: of those, twice as many shuffles are done at a time.
+/// Twice sixteen groups, turned as pairs of elements: rows 2 i and 2 i + 1 of them share the i-th register. Each half has its
+/// groups in the order of [`place_in_half`].
+type Pairs = [[__m512i; 4]; 2];
+
+/// See [`Lanes::turned`]: 32 groups.
 #[inline(always)]
-unsafe fn turned16(from: *const u8) -> [[__m256i; 2]; GROUP] {
-    // SAFETY: the caller's 32 groups; with AVX-512 comes AVX2.
+unsafe fn turned16(from: *const u8) -> Pairs {
+    // SAFETY: the caller's 32 groups.
     unsafe {
-        let (left, right) = (avx2::turned16(from), avx2::turned16(from.add(16 * 16)));
-        std::array::from_fn(|row| [left[row], right[row]])
+        let at = |line: usize| _mm512_loadu_ps(from.wrapping_add(64 * line).cast());
+        let halves = [transpose_lanes([at(0), at(1), at(2), at(3)]), transpose_lanes([at(4), at(5), at(6), at(7)])];
+        // The same registers, taken for integers.
+        std::mem::transmute::<[[__m512; 4]; 2], Pairs>(halves)
+    }
+}
+
+/// Where a group of a half is: a lane of 128 bits has every fourth one.
+const fn place_in_half(group: usize) -> usize {
+    4 * (group % 4) + group / 4 % 4
+}
+
+/// A row of bfloat16: of the first half's groups, and of the second's.
+#[inline(always)]
+unsafe fn bf16_row(groups: &Pairs, row: usize) -> [__m512; 2] {
+    // SAFETY: the tier has AVX-512 F.
+    unsafe { [even_and_odd(groups[0][row / 2])[row % 2], even_and_odd(groups[1][row / 2])[row % 2]] }
+}
+
+/// Sums of such rows, one group after the other.
+#[inline(always)]
+unsafe fn bf16_in_order(sums: [__m512; 2]) -> [__m512; 2] {
+    const PLACES: [[i32; 16]; 2] = places(false, false);
+    // SAFETY: the tier has AVX-512 F.
+    unsafe { permuted(sums, &PLACES) }
+}
+
+/// The same, even groups first.
+#[inline(always)]
+unsafe fn bf16_in_columns(sums: [__m512; 2]) -> [__m512; 2] {
+    const PLACES: [[i32; 16]; 2] = places(false, true);
+    // SAFETY: the tier has AVX-512 F.
+    unsafe { permuted(sums, &PLACES) }
+}
+
+/// A row of binary16: groups of the halves in turns, so that both are widened together.
+#[inline(always)]
+unsafe fn f16_row([first, second]: &Pairs, row: usize) -> [__m512; 2] {
+    // SAFETY: the tier has AVX-512 F.
+    unsafe {
+        let (first, second) = (first[row / 2], second[row / 2]);
+        let both = if row.is_multiple_of(2) {
+            _mm512_mask_blend_epi16(0xaaaa_aaaa, first, _mm512_slli_epi32::<16>(second))
+        } else {
+            upper_halves(first, second)
+        };
+        [_mm512_cvtph_ps(_mm512_castsi512_si256(both)), _mm512_cvtph_ps(_mm512_extracti32x8_epi32::<1>(both))]
+    }
+}
+
+/// Sums of such rows, one group after the other.
+#[inline(always)]
+unsafe fn f16_in_order(sums: [__m512; 2]) -> [__m512; 2] {
+    const PLACES: [[i32; 16]; 2] = places(true, false);
+    // SAFETY: the tier has AVX-512 F.
+    unsafe { permuted(sums, &PLACES) }
+}
+
+/// Where in two registers the sum is that belongs in each place. `in_turns`: the halves of [`Pairs`] are mixed, group by group.
+/// `even_first`: of all groups, the even ones come first.
+const fn places(in_turns: bool, even_first: bool) -> [[i32; 16]; 2] {
+    let mut places = [[0; 16]; 2];
+    let mut group = 0;
+    while group < 32 {
+        let (half, place) = (group / 16, place_in_half(group));
+        let from = if in_turns { 2 * place + half } else { 16 * half + place };
+        let to = if even_first { group % 2 * 16 + group / 2 } else { group };
+        places[to / 16][to % 16] = from as i32;
+        group += 1;
+    }
+    places
+}
+
+#[inline(always)]
+unsafe fn permuted([a, b]: [__m512; 2], places: &[[i32; 16]; 2]) -> [__m512; 2] {
+    // SAFETY: the tier has AVX-512 F; the places fill a register each.
+    unsafe {
+        let at = |half: usize| _mm512_loadu_si512(places[half].as_ptr().cast());
+        [_mm512_permutex2var_ps(a, at(0), b), _mm512_permutex2var_ps(a, at(1), b)]
     }
 }
 

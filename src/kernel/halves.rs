@@ -2,14 +2,15 @@
 //!
 //! What differs by type are conversions and the columns' order. What differs by instruction set are the vectors, and the
 //! functions that a tier's module has under these names: `splat`, `add`, `mul`, `fma` (a * b + c), `put`, `turned16`
-//! (adjacent groups of eight elements, as many as a step has columns), `accumulate_half` and `round_half_to_odd` (of the
+//! (see [`super::vector::Lanes::turned`]), `accumulate_half` and `round_half_to_odd` (of the
 //! accumulators of one vector).
 
 /// Implements [`super::vector::Lanes`] for a 16-bit type.
 macro_rules! sixteen_bit {
     (
-        $name:ident: $vector:ty => $rounded:ty, line $line:ty, $set:ty, one $one:literal, holds group $holds:literal,
-        load $load:path, widen $widen:path, round products $products:path, round $round:path, slot $slot:path
+        $name:ident: $vector:ty => $rounded:ty, $set:ty, one $one:literal, holds group $holds:literal,
+        load $load:path, round products $products:path, round $round:path, slot $slot:path,
+        turned $turned:ty, row $row:path, in order $order:path, in columns $columns:path
     ) => {
         impl Lanes for $name {
             const N: usize = 2 * Self::HALF;
@@ -17,7 +18,7 @@ macro_rules! sixteen_bit {
             const STEPS: usize = LINE / (2 * Self::N);
             const ONE: u32 = $one;
             type Values = [$vector; 2];
-            type Line = $line;
+            type Turned = $turned;
             type Rounded = $rounded;
             type Sums = [$vector; 2];
             type Set = $set;
@@ -29,14 +30,24 @@ macro_rules! sixteen_bit {
                 unsafe { $load(from) }
             }
             #[inline(always)]
-            unsafe fn turned(from: *const u8) -> [$line; 8] {
+            unsafe fn turned(from: *const u8) -> $turned {
                 // SAFETY: the caller's elements.
                 unsafe { turned16(from) }
             }
             #[inline(always)]
-            unsafe fn widen(line: $line) -> Self::Values {
+            unsafe fn turned_row(turned: &$turned, row: usize) -> Self::Values {
                 // SAFETY: the CPU has the tier's instructions.
-                unsafe { $widen(line) }
+                unsafe { $row(turned, row) }
+            }
+            #[inline(always)]
+            unsafe fn in_order(sums: Self::Sums) -> Self::Sums {
+                // SAFETY: as above.
+                unsafe { $order(sums) }
+            }
+            #[inline(always)]
+            unsafe fn in_columns(sums: Self::Sums) -> Self::Sums {
+                // SAFETY: as above.
+                unsafe { $columns(sums) }
             }
             #[inline(always)]
             unsafe fn product(a: Self::Values, b: Self::Values) -> Self::Values {

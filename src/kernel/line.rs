@@ -69,6 +69,11 @@ impl Line {
         Self([MaybeUninit::uninit(); LINE])
     }
 
+    #[inline(always)]
+    pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.0.as_mut_ptr().cast()
+    }
+
     /// The line, with as many copies of an element as a step has.
     ///
     /// # Safety

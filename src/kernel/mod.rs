@@ -29,6 +29,7 @@ mod line;
 mod narrow;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+mod one_group;
 mod pack;
 mod plan;
 pub mod reference;

@@ -11,6 +11,7 @@ use std::arch::asm;
 use super::along::{self, Along};
 use super::at_once::{self, Samples};
 use super::halves::{in_order, sixteen_bit};
+use super::one_group::{self, Columns};
 use super::pack::{self, Grid};
 use super::plan::{GROUP, Plan};
 use super::rows::{self, Blocks, Group};
@@ -54,7 +55,7 @@ impl Lanes for F32 {
     const STEPS: usize = 4;
     const ONE: u32 = 0x3f80_0000;
     type Values = float32x4_t;
-    type Line = float32x4_t;
+    type Turned = [float32x4_t; GROUP];
     type Rounded = float32x4_t;
     type Sums = [float64x2_t; 2];
     type Set = Neon;
@@ -66,7 +67,7 @@ impl Lanes for F32 {
         unsafe { vld1q_f32(from.cast()) }
     }
     #[inline(always)]
-    unsafe fn turned(from: *const u8) -> [float32x4_t; GROUP] {
+    unsafe fn turned(from: *const u8) -> Self::Turned {
         // SAFETY: the caller's 4 groups.
         unsafe {
             let ([a, b, c, d], [e, f, g, h]) = (quarter(from, 32), quarter(from.add(16), 32));
@@ -74,8 +75,8 @@ impl Lanes for F32 {
         }
     }
     #[inline(always)]
-    unsafe fn widen(line: float32x4_t) -> float32x4_t {
-        line
+    unsafe fn turned_row(turned: &Self::Turned, row: usize) -> float32x4_t {
+        turned[row]
     }
     #[inline(always)]
     unsafe fn round(products: float32x4_t) -> float32x4_t {
@@ -145,12 +146,14 @@ impl Lanes for F32 {
 }
 
 sixteen_bit! {
-    F16: float32x4_t => uint16x8_t, line uint16x8_t, Neon, one 0x3c00, holds group true,
-    load load_f16, widen widen_f16, round products narrow_f16, round narrow_f16, slot in_order
+    F16: float32x4_t => uint16x8_t, Neon, one 0x3c00, holds group true,
+    load load_f16, round products narrow_f16, round narrow_f16, slot in_order,
+    turned [uint16x8_t; GROUP], row f16_row, in order as_they_are, in columns as_they_are
 }
 sixteen_bit! {
-    Bf16: float32x4_t => uint16x8_t, line uint16x8_t, Neon, one 0x3f80, holds group true,
-    load load_bf16, widen widen_bf16, round products narrow_bf16, round narrow_bf16, slot in_order
+    Bf16: float32x4_t => uint16x8_t, Neon, one 0x3f80, holds group true,
+    load load_bf16, round products narrow_bf16, round narrow_bf16, slot in_order,
+    turned [uint16x8_t; GROUP], row bf16_row, in order as_they_are, in columns as_they_are
 }
 
 /// `a * b + c`
@@ -313,6 +316,24 @@ unsafe fn transpose_block16(from: *const u8, from_pitch: usize, to: *mut u8, to_
 unsafe fn turned16(from: *const u8) -> [uint16x8_t; GROUP] {
     // SAFETY: the caller's 8 groups.
     unsafe { transposed16(from, 16) }
+}
+
+#[inline(always)]
+unsafe fn f16_row(groups: &[uint16x8_t; GROUP], row: usize) -> [float32x4_t; 2] {
+    // SAFETY: the tier has NEON.
+    unsafe { widen_f16(groups[row]) }
+}
+
+/// Sums of turned rows: groups have their own order.
+#[inline(always)]
+unsafe fn as_they_are(sums: [float32x4_t; 2]) -> [float32x4_t; 2] {
+    sums
+}
+
+#[inline(always)]
+unsafe fn bf16_row(groups: &[uint16x8_t; GROUP], row: usize) -> [float32x4_t; 2] {
+    // SAFETY: the tier has NEON.
+    unsafe { widen_bf16(groups[row]) }
 }
 
 /// The columns of eight rows of eight 16-bit elements, `pitch` bytes apart: as above, with three rounds and rows that are 4

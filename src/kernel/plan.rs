@@ -87,6 +87,8 @@ pub(crate) struct Plan {
     pub along: bool,
     /// Whether input is walked so too, where it lies; otherwise it is gathered.
     pub along_input: bool,
+    /// Whether columns of a single group follow each other along L, in all three tensors.
+    pub one_group: bool,
     /// Whether rows are so short that groups stand side by side.
     pub narrow: bool,
     /// Samples per item.
@@ -186,16 +188,19 @@ impl Plan {
         let along = rows_adjacent && turned && sequence > GROUP;
         let input = problem.input.as_ref().unwrap_or(&problem.grad_output);
         let along_input = along && layouts[1] == Layout::Turned && input.stride[1] == 1;
+        let one_group = sequence == GROUP
+            && hidden > 1
+            && [&problem.grad_output, input, &problem.grad_input].iter().all(|view| view.stride[1..] == [1, GROUP]);
         let narrow = !along && super::narrow::pays(sequence, hidden, size);
         let gathered = layouts.iter().any(|layout| layout.is_gathered());
         let aligned = rows_aligned(&problem);
         // Rows that begin anywhere go by way of a buffer, which stands where gathered tiles do.
-        let streams = along || layouts[2] == Layout::Adjacent && (aligned || !gathered);
+        let streams = along || one_group || layouts[2] == Layout::Adjacent && (aligned || !gathered);
         // The scalar tier's blocks are shorter than a line, and it has no streamed stores either.
         let streaming = residence != Residence::Caches && streams && !narrow && block * size >= LINE;
 
         let max_tile = match () {
-            () if along_input && chunks == 1 => MAX_TILE,
+            () if one_group || along_input && chunks == 1 => MAX_TILE,
             // Chunk by chunk of a few columns: what the hardware prefetches behind a chunk will be wanted soon.
             () if along_input => LINE / size,
             () if layouts.contains(&Layout::Turned) && sequence <= GROUP => source::TURNED_GROUP_WIDTH / size,
@@ -233,6 +238,7 @@ impl Plan {
             layouts,
             along,
             along_input,
+            one_group,
             narrow,
             batch_step,
             chunk_step,

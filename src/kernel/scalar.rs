@@ -3,8 +3,9 @@
 use super::along::{self, Along};
 use super::at_once::{self, Samples};
 use super::element;
+use super::one_group::{self, Columns};
 use super::pack::{self, Grid};
-use super::plan::{GROUP, Plan};
+use super::plan::Plan;
 use super::rows::{self, Blocks, Group};
 use super::scratch::Scratch;
 use super::unit;
@@ -35,7 +36,7 @@ impl Lanes for F32 {
     const STEPS: usize = 4;
     const ONE: u32 = 0x3f80_0000;
     type Values = f32;
-    type Line = f32;
+    type Turned = *const u8;
     type Rounded = f32;
     type Sums = f64;
     type Set = Scalar;
@@ -47,13 +48,13 @@ impl Lanes for F32 {
         unsafe { from.cast::<f32>().read_unaligned() }
     }
     #[inline(always)]
-    unsafe fn turned(from: *const u8) -> [f32; GROUP] {
-        // SAFETY: the caller's elements.
-        std::array::from_fn(|row| unsafe { Self::load(from.add(row * Self::SIZE)) })
+    unsafe fn turned(from: *const u8) -> *const u8 {
+        from
     }
     #[inline(always)]
-    unsafe fn widen(line: f32) -> f32 {
-        line
+    unsafe fn turned_row(turned: &*const u8, row: usize) -> f32 {
+        // SAFETY: the caller's elements.
+        unsafe { Self::load(turned.add(row * Self::SIZE)) }
     }
     #[inline(always)]
     unsafe fn round(products: f32) -> f32 {
@@ -107,7 +108,7 @@ macro_rules! sixteen_bit {
             const STEPS: usize = 4;
             const ONE: u32 = $one;
             type Values = f32;
-            type Line = f32;
+            type Turned = *const u8;
             type Rounded = u16;
             type Sums = f32;
             type Set = Scalar;
@@ -119,13 +120,13 @@ macro_rules! sixteen_bit {
                 $widen(unsafe { from.cast::<u16>().read_unaligned() })
             }
             #[inline(always)]
-            unsafe fn turned(from: *const u8) -> [f32; GROUP] {
-                // SAFETY: the caller's elements.
-                std::array::from_fn(|row| unsafe { Self::load(from.add(row * Self::SIZE)) })
+            unsafe fn turned(from: *const u8) -> *const u8 {
+                from
             }
             #[inline(always)]
-            unsafe fn widen(line: f32) -> f32 {
-                line
+            unsafe fn turned_row(turned: &*const u8, row: usize) -> f32 {
+                // SAFETY: the caller's elements.
+                unsafe { Self::load(turned.add(row * Self::SIZE)) }
             }
             #[inline(always)]
             unsafe fn round(products: f32) -> u16 {

@@ -14,6 +14,7 @@ use super::along::{Along, GROUP_SUMS_BYTES};
 use super::at_once::Samples;
 use super::line::Line;
 use super::narrow::Tile;
+use super::one_group::Columns;
 use super::pack::{self, Grid};
 use super::plan::{CHUNK, GROUP, Layout, MAX_TILE, Plan, Unit};
 use super::rows::{self, Blocks, Group, Writes};
@@ -96,7 +97,9 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
             accumulators: arrays.chunk_sums,
             fresh: true,
         };
-        if plan.chunks == 1 && problem.dims[1] <= GROUP {
+        if plan.one_group {
+            run_columns::<L, INPUT>(plan, &range, &source, blocks, arrays.scale);
+        } else if plan.chunks == 1 && problem.dims[1] <= GROUP {
             run_groups::<L, INPUT>(plan, &range, &source, &group, blocks, walk);
         } else {
             run_samples::<L, INPUT>(plan, &range, &source, &arrays, &group, blocks, walk);
@@ -235,6 +238,36 @@ unsafe fn run_groups<L: Lanes, const INPUT: bool>(
                 _ => L::Set::only_groups::<L, INPUT, ROW_BY_ROW>(&samples, blocks),
             }
             source.scatter::<L>(tile[2], b, 0, rows);
+        }
+    }
+}
+
+/// The samples of a unit where columns of one group follow each other.
+#[inline(always)]
+unsafe fn run_columns<L: Lanes, const INPUT: bool>(
+    plan: &Plan,
+    range: &Unit,
+    source: &Source,
+    blocks: Blocks,
+    scale: *mut u8,
+) {
+    let problem = &plan.problem;
+    let (first, end) = range.columns;
+    for b in range.batch.0..range.batch.1 {
+        // SAFETY: all indices come from the plan's dims; the array has room for a tile.
+        unsafe {
+            let scale = match &problem.scale {
+                Some(view) => scale_row::<L>(Some(view), b, first, blocks, scale),
+                None => std::ptr::null(),
+            };
+            L::Set::one_group::<L, INPUT>(&Columns {
+                tensors: [0, 1, 2].map(|tensor| source.grid(tensor, b, 0).base),
+                scale,
+                gradients: gradient_rows::<L>(problem, b, first),
+                columns: end - first,
+                streamed: plan.streaming,
+                near: plan.near,
+            });
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use super::along::Along;
 use super::at_once::Samples;
+use super::one_group::Columns;
 use super::pack::Grid;
-use super::plan::{GROUP, Plan};
+use super::plan::Plan;
 use super::rows::{Blocks, Group};
 use super::scratch::Scratch;
 use super::walk::Walk;
@@ -38,13 +39,14 @@ pub(crate) trait Set: Copy {
     unsafe fn copy_seconds(_from: *const u8, _to: *mut u8, _columns: usize, _size: usize, _gathers: bool) -> usize {
         0
     }
-    /// Transposes 8 x 8 sums: rows `pitch` sums apart become columns of adjacent rows. `to` is aligned to a line.
+    /// Adds the group sums of eight columns to their totals, group after group. A column's stand side by side, and `pitch`
+    /// sums behind those of the column before; up to the next multiple of eight, there is something to read.
     #[inline(always)]
-    unsafe fn turn_sums(from: *const f64, pitch: usize, to: *mut f64) {
-        for row in 0..8 {
-            for column in 0..8 {
+    unsafe fn add_groups(from: *const f64, pitch: usize, groups: usize, totals: &mut [f64; 8]) {
+        for group in 0..groups {
+            for (column, total) in totals.iter_mut().enumerate() {
                 // SAFETY: the caller's sums.
-                unsafe { to.add(8 * row + column).write(from.add(column * pitch + row).read()) }
+                *total += unsafe { from.add(column * pitch + group).read() };
             }
         }
     }
@@ -72,6 +74,8 @@ pub(crate) trait Set: Copy {
     );
     /// [`super::along::along`].
     unsafe fn along<L: Lanes, const INPUT: bool>(along: &Along);
+    /// [`super::one_group::one_group`].
+    unsafe fn one_group<L: Lanes, const INPUT: bool>(columns: &Columns);
     /// [`super::pack::copy`].
     unsafe fn copy<L: Lanes>(from: Grid, to: Grid, rows: usize, columns: usize, ahead: usize);
 }
@@ -120,6 +124,12 @@ macro_rules! loops {
         }
         $(#[$features])?
         #[inline(never)]
+        unsafe fn one_group<L: Lanes, const INPUT: bool>(columns: &Columns) {
+            // SAFETY: as the caller promises.
+            unsafe { one_group::one_group::<L, INPUT>(columns) }
+        }
+        $(#[$features])?
+        #[inline(never)]
         unsafe fn copy<L: Lanes>(from: Grid, to: Grid, rows: usize, columns: usize, ahead: usize) {
             // SAFETY: as the caller promises.
             unsafe { pack::copy::<L>(from, to, rows, columns, ahead) }
@@ -153,8 +163,8 @@ pub(crate) trait Lanes: Copy {
     const ONE: u32;
     /// `N` elements, ready to be multiplied.
     type Values: Copy;
-    /// `N` elements as memory has them.
-    type Line: Copy;
+    /// `N` adjacent groups of eight elements, turned so that a row of all of them is at hand.
+    type Turned: Copy;
     /// `N` elements, rounded to the type and in the order that memory has.
     type Rounded: Copy;
     /// Sums of one group of rows, of `N` columns: `f64` for FLOAT, `f32` for the 16-bit types.
@@ -166,10 +176,21 @@ pub(crate) trait Lanes: Copy {
 
     /// Reads `N` elements.
     unsafe fn load(from: *const u8) -> Self::Values;
-    /// `N` adjacent groups of eight elements: the first of each, the second of each...
-    unsafe fn turned(from: *const u8) -> [Self::Line; GROUP];
-    /// What `load` would have made of these elements.
-    unsafe fn widen(line: Self::Line) -> Self::Values;
+    /// Reads `N` adjacent groups of eight elements.
+    unsafe fn turned(from: *const u8) -> Self::Turned;
+    /// A row of these groups: the element of that number of each, in an order that `in_order` undoes.
+    unsafe fn turned_row(turned: &Self::Turned, row: usize) -> Self::Values;
+    /// Sums of such rows, in the order of the groups.
+    #[inline(always)]
+    unsafe fn in_order(sums: Self::Sums) -> Self::Sums {
+        sums
+    }
+    /// Sums of such rows, in the order that sums of loaded elements have, one group for each column.
+    #[inline(always)]
+    unsafe fn in_columns(sums: Self::Sums) -> Self::Sums {
+        // SAFETY: the CPU has the instructions.
+        unsafe { Self::in_order(sums) }
+    }
     /// Products that are exact or rounded as the contract's grad_input wants, once `round` has rounded them.
     unsafe fn product(a: Self::Values, b: Self::Values) -> Self::Values;
     /// Rounds products of elements to the type. (Not just any values: a NaN must be one that an element has, made quiet.)
