@@ -126,8 +126,11 @@ fn layouts_each_and_mixed() {
                 for o in Layout::OUTPUTS {
                     // Mixed, or all tensors alike.
                     let x = if round == 0 { g } else { random.pick(&Layout::ALL) };
-                    let dims =
-                        [random.pick(&[1, 2, 3]), random.pick(&[1, 5, 8, 70, 1030]), random.pick(&[1, 3, 16, 40, 150])];
+                    let dims = [
+                        random.pick(&[1, 2, 3]),
+                        random.pick(&[1, 5, 8, 33, 70, 1030]),
+                        random.pick(&[1, 3, 16, 40, 150, 600]),
+                    ];
                     let case = Case {
                         layouts: [g, x, o],
                         steps: [random.pick(&[1, 2]), random.pick(&[1, 6]), random.pick(&[1, 3])],

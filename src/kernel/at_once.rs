@@ -95,8 +95,8 @@ unsafe fn full_block_at_once<L: Lanes, const INPUT: bool, const ORDER: u8>(
         let mut g_row = group.grad_output.base.wrapping_add(offset);
         let mut x_row = group.input.base.wrapping_add(offset);
         let mut o_row = group.grad_input.base.wrapping_add(offset);
-        let [mut g_lines, mut x_lines] =
-            [group.grad_output, group.input].map(|tensor| Lines::<ORDER>::new::<L>(tensor, group.rows, offset));
+        let [mut g_lines, mut x_lines] = [(group.grad_output, group.later[0]), (group.input, group.later[1])]
+            .map(|(tensor, later)| Lines::<ORDER>::new::<L>(tensor, group.rows, offset, later));
         // This stays a loop: unrolled, the compiler hoists all rows' loads and runs out of registers.
         for _ in 0..group.rows {
             g_lines.ask::<L>();

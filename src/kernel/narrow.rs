@@ -111,6 +111,7 @@ impl Tile {
                     grad_output,
                     input,
                     grad_input,
+                    later: [0; 2],
                     scale: self.scale,
                     writes: Writes::Plain,
                     copies: self.copies,

@@ -31,7 +31,7 @@ use super::line::{Buffers, stream_row};
 use super::pack::Grid;
 use super::plan::GROUP;
 use super::vector::{Lanes, MAX_STEPS, Set};
-use super::walk::{NEAR, NONE, ROW_BY_ROW, STREAM, Walk};
+use super::walk::{LATER, NEAR, NONE, ROW_BY_ROW, STREAM, Walk};
 
 /// What one pass over a group of rows reads and writes.
 #[derive(Clone, Copy)]
@@ -44,6 +44,8 @@ pub(crate) struct Group {
     pub input: Grid,
     /// The group's elements of grad_input.
     pub grad_input: Grid,
+    /// Bytes from grad_output and from input to what will be wanted next, where tensors are gathered.
+    pub later: [usize; 2],
     /// Scale of the tile's columns, in blocks.
     pub scale: *const u8,
     /// How full blocks of grad_input are stored.
@@ -61,9 +63,9 @@ pub(crate) struct Group {
 impl Group {
     /// The group of some rows of a tile.
     #[inline(always)]
-    pub(crate) fn of(&self, tile: [Grid; 3], row: usize, rows: usize, fresh: bool) -> Self {
+    pub(crate) fn of(&self, (tile, later): ([Grid; 3], [usize; 2]), row: usize, rows: usize, fresh: bool) -> Self {
         let [grad_output, input, grad_input] = tile.map(|grid| grid.below(row));
-        Self { rows, grad_output, input, grad_input, fresh, ..*self }
+        Self { rows, grad_output, input, grad_input, later, fresh, ..*self }
     }
 }
 
@@ -115,6 +117,7 @@ pub(crate) unsafe fn group<L: Lanes, const INPUT: bool>(group: &Group, blocks: B
             return match walk.order {
                 NONE => L::Set::at_once::<L, INPUT, NONE>(group, blocks),
                 NEAR => L::Set::at_once::<L, INPUT, NEAR>(group, blocks),
+                LATER => L::Set::at_once::<L, INPUT, LATER>(group, blocks),
                 STREAM => L::Set::at_once::<L, INPUT, STREAM>(group, blocks),
                 _ => L::Set::at_once::<L, INPUT, ROW_BY_ROW>(group, blocks),
             };

@@ -21,7 +21,7 @@ use super::rows::{self, Blocks, Group, Writes};
 use super::scratch::Scratch;
 use super::source::{self, Source};
 use super::vector::{Lanes, Set};
-use super::walk::{NEAR, NONE, ROW_BY_ROW, STREAM, Walk};
+use super::walk::{LATER, NEAR, NONE, ROW_BY_ROW, STREAM, Walk};
 use super::{ModulateBackward, View2};
 
 /// Columns that a tile's arrays have room for: the largest tile in whole blocks. Not a multiple of a page of sums: arrays
@@ -80,12 +80,13 @@ pub(crate) unsafe fn run<L: Lanes, const INPUT: bool>(plan: &Plan, unit: usize, 
     unsafe {
         let source = Source::new::<L>(plan, arrays.tiles, arrays.uniform, &range);
         let walk =
-            Walk::new::<L>(problem.dims[1].min(GROUP), blocks.full, source.pitches(), plan.near || source.gathered);
+            Walk::new::<L>(problem.dims[1].min(GROUP), blocks.full, source.pitches(), plan.near, source.gathered);
         let group = Group {
             rows: GROUP,
             grad_output: arrays.rows,
             input: arrays.rows,
             grad_input: arrays.rows,
+            later: [0; 2],
             scale: arrays.scale,
             writes: match (plan.streaming, plan.aligned) {
                 (false, _) => Writes::Plain,
@@ -175,10 +176,14 @@ unsafe fn run_samples<L: Lanes, const INPUT: bool>(
                         });
                         continue;
                     }
-                    let tile = source.gather::<L, INPUT>(b, start, count);
+                    let (tile, later) = source.gather::<L, INPUT>(b, start, count);
                     for row in (0..count).step_by(GROUP) {
                         let fresh = start + row == first_row;
-                        rows::group::<L, INPUT>(&group.of(tile, row, GROUP.min(count - row), fresh), blocks, walk);
+                        rows::group::<L, INPUT>(
+                            &group.of((tile, later), row, GROUP.min(count - row), fresh),
+                            blocks,
+                            walk,
+                        );
                     }
                     source.scatter::<L>(tile[2], b, start, count);
                 }
@@ -227,12 +232,12 @@ unsafe fn run_groups<L: Lanes, const INPUT: bool>(
         unsafe {
             let scale = scale_row::<L>(problem.scale.as_ref(), b, first, blocks, group.scale.cast_mut());
             source.enter::<L, INPUT>(b);
-            let tile = source.gather::<L, INPUT>(b, 0, rows);
-            let group = Group { scale, ..*group }.of(tile, 0, rows, true);
+            let (tile, later) = source.gather::<L, INPUT>(b, 0, rows);
+            let group = Group { scale, ..*group }.of((tile, later), 0, rows, true);
             let gradients = gradient_rows::<L>(problem, b, first);
             let samples = Samples { count, group, gradients, steps, scale_step, gradient_steps };
             match walk.order {
-                NONE => L::Set::only_groups::<L, INPUT, NONE>(&samples, blocks),
+                NONE | LATER => L::Set::only_groups::<L, INPUT, NONE>(&samples, blocks),
                 NEAR => L::Set::only_groups::<L, INPUT, NEAR>(&samples, blocks),
                 STREAM => L::Set::only_groups::<L, INPUT, STREAM>(&samples, blocks),
                 _ => L::Set::only_groups::<L, INPUT, ROW_BY_ROW>(&samples, blocks),

@@ -39,6 +39,9 @@ pub(crate) const STREAM: u8 = 2;
 /// Lines of a group that are asked for row by row, as they are used.
 pub(crate) const ROW_BY_ROW: u8 = 3;
 
+/// Lines that come a given number of bytes later, and into the second-nearest cache only: what is gathered is near.
+pub(crate) const LATER: u8 = 4;
+
 /// How many rows are taken at a time, and what is asked for.
 #[derive(Clone, Copy)]
 pub(crate) struct Walk {
@@ -63,29 +66,33 @@ struct Place {
 
 impl Walk {
     /// The walk for groups of `rows` rows of some full blocks. `pitches`: bytes from row to row in each tensor that has rows.
-    /// `near`: everything is in the nearest caches.
+    /// `near`: everything is in the nearest caches. `gathered`: some tensor goes by way of tiles.
     #[inline(always)]
     pub(crate) fn new<L: Lanes>(
         rows: usize,
         full: usize,
         pitches: impl Iterator<Item = usize> + Clone,
         near: bool,
+        gathered: bool,
     ) -> Self {
         let widest = pitches.clone().max().unwrap_or(0);
         let group = widest * rows;
         let short = group <= SHORT && (L::HOLDS_GROUP || full <= 2);
-        let all = short || (!near || L::HOLDS_GROUP) && widest <= WIDE && pitches.clone().all(is_spread);
+        let all = gathered && L::HOLDS_GROUP
+            || short
+            || (!near || L::HOLDS_GROUP) && widest <= WIDE && pitches.clone().all(is_spread);
         let row = full.max(1);
         let places =
             AHEAD.map(|bytes| bytes / 2 / (L::BLOCK * L::SIZE)).map(|n| Place { passes: n / row, blocks: n % row });
         let order = match () {
             () if near => NONE,
+            () if gathered => LATER,
             () if group > SHORT => ROW_BY_ROW,
             // The hardware follows a single stream as long as nothing else of the row is in between.
             () if group <= TINY => NEAR,
             () => STREAM,
         };
-        Self { all, near, places, order }
+        Self { all, near: near || gathered, places, order }
     }
 
     /// The blocks of a row from which on a place is a pass later, in order.
@@ -132,15 +139,18 @@ pub(crate) struct Lines<const ORDER: u8> {
 }
 
 impl<const ORDER: u8> Lines<ORDER> {
-    /// Those for `rows` rows, taken all at once, in the block `offset` bytes from their start.
+    /// Those for `rows` rows, taken all at once, in the block `offset` bytes from their start. With [`LATER`], they come so many
+    /// bytes later.
     #[inline(always)]
-    pub(crate) fn new<L: Lanes>(tensor: Grid, rows: usize, offset: usize) -> Self {
+    pub(crate) fn new<L: Lanes>(tensor: Grid, rows: usize, offset: usize, later: usize) -> Self {
         let group = rows * tensor.row;
-        let [near, far, step] = if ORDER == ROW_BY_ROW {
-            let groups = if 2 * group <= TWO_GROUPS { 2 } else { 1 };
-            [offset + AHEAD_IN_ROW, offset + groups * group, tensor.row]
-        } else {
-            [AHEAD[0] + offset * rows, AHEAD[1] + offset * rows, L::BLOCK * L::SIZE]
+        let [near, far, step] = match ORDER {
+            ROW_BY_ROW => {
+                let groups = if 2 * group <= TWO_GROUPS { 2 } else { 1 };
+                [offset + AHEAD_IN_ROW, offset + groups * group, tensor.row]
+            }
+            LATER => [0, offset.wrapping_add(later), tensor.row],
+            _ => [AHEAD[0] + offset * rows, AHEAD[1] + offset * rows, L::BLOCK * L::SIZE],
         };
         Self { near: tensor.base.wrapping_add(near), far: tensor.base.wrapping_add(far), step }
     }
@@ -157,8 +167,10 @@ impl<const ORDER: u8> Lines<ORDER> {
         }
         // SAFETY: any address will do.
         unsafe {
-            L::prefetch(self.near);
-            self.near = self.near.wrapping_add(self.step);
+            if ORDER != LATER {
+                L::prefetch(self.near);
+                self.near = self.near.wrapping_add(self.step);
+            }
             if ORDER != NEAR {
                 L::prefetch_far(self.far);
                 self.far = self.far.wrapping_add(self.step);
@@ -191,7 +203,7 @@ mod tests {
         for (blocks, gap) in [(1, 0), (3, 64), (16, 4096), (72, 0), (300, 128)] {
             let pitch = blocks * LINE + gap;
             let tensor = Grid { base: std::ptr::null_mut(), row: pitch, column: F32::SIZE };
-            let walk = Walk::new::<F32>(GROUP, blocks, [pitch].into_iter(), false);
+            let walk = Walk::new::<F32>(GROUP, blocks, [pitch].into_iter(), false, false);
             let [first, second] = walk.turns(blocks);
             assert!(first <= second && second <= blocks);
             let place = |step: usize| step / blocks * 2 * pitch + step % blocks * LINE;
