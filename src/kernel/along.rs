@@ -148,16 +148,7 @@ unsafe fn one_column<L: Lanes, const INPUT: bool>(
             });
             cursors.iter_mut().for_each(Cursor::advance);
             let wanted = (!along.near).then_some(next);
-            let count = along.rows - row;
-            let sums = if count >= rows {
-                stretch::<L, INPUT>(places, factors, streams, wanted)
-            } else {
-                let mut ends = Ends::new();
-                let inner = ends.gather::<L, INPUT>(places, count);
-                let sums = stretch::<L, INPUT>(inner, factors, false, wanted);
-                std::ptr::copy_nonoverlapping(inner[2], places[2], count * L::SIZE);
-                sums
-            };
+            let sums = stretch::<L, INPUT>(places, rows.min(along.rows - row), factors, streams, wanted);
             for (sums, to) in sums.into_iter().zip(along.group_sums).skip(usize::from(!INPUT)) {
                 L::accumulate::<true>(to.wrapping_add(place + row / GROUP), L::in_order(sums));
             }
@@ -165,14 +156,35 @@ unsafe fn one_column<L: Lanes, const INPUT: bool>(
     }
 }
 
-/// Sums and grad_input of `N` groups that stand side by side in each tensor. All reads for the sums come first, since grad_input
-/// may be input.
+/// Sums and grad_input of `N` groups that stand side by side in each tensor, or of as many rows as there are. All reads for the
+/// sums come first, since grad_input may be input.
 ///
 /// # Safety
 ///
-/// As for [`group_products`].
+/// There are so many rows, and factors for `N` groups.
 #[inline(always)]
 pub(crate) unsafe fn stretch<L: Lanes, const INPUT: bool>(
+    places: [*mut u8; 3],
+    rows: usize,
+    factors: Factors<L>,
+    streams: bool,
+    wanted: Option<[[*const u8; 2]; 2]>,
+) -> [L::Sums; 2] {
+    // SAFETY: the caller's rows.
+    unsafe {
+        if rows == L::N * GROUP {
+            return whole_stretch::<L, INPUT>(places, factors, streams, wanted);
+        }
+        let mut ends = Ends::new();
+        let inner = ends.gather::<L, INPUT>(places, rows);
+        let sums = whole_stretch::<L, INPUT>(inner, factors, false, wanted);
+        std::ptr::copy_nonoverlapping(inner[2], places[2], rows * L::SIZE);
+        sums
+    }
+}
+
+#[inline(always)]
+unsafe fn whole_stretch<L: Lanes, const INPUT: bool>(
     [grad_output, input, grad_input]: [*mut u8; 3],
     factors: Factors<L>,
     streams: bool,
@@ -188,11 +200,11 @@ pub(crate) unsafe fn stretch<L: Lanes, const INPUT: bool>(
 
 /// The end of a column of each tensor, filled up to a stretch with what changes no sum.
 #[repr(C, align(64))]
-pub(crate) struct Ends([[MaybeUninit<u8>; STRETCH]; 3]);
+struct Ends([[MaybeUninit<u8>; STRETCH]; 3]);
 
 impl Ends {
     #[inline(always)]
-    pub(crate) fn new() -> Self {
+    fn new() -> Self {
         Self([[MaybeUninit::uninit(); STRETCH]; 3])
     }
 
@@ -202,11 +214,7 @@ impl Ends {
     ///
     /// The columns have the rows.
     #[inline(always)]
-    pub(crate) unsafe fn gather<L: Lanes, const INPUT: bool>(
-        &mut self,
-        columns: [*mut u8; 3],
-        rows: usize,
-    ) -> [*mut u8; 3] {
+    unsafe fn gather<L: Lanes, const INPUT: bool>(&mut self, columns: [*mut u8; 3], rows: usize) -> [*mut u8; 3] {
         let inner = self.0.each_mut().map(|column| column.as_mut_ptr().cast::<u8>());
         // -0.0 to be added, and also as a product: -0.0 times 1.
         let fills = [1 << (8 * L::SIZE - 1), L::ONE];
@@ -230,7 +238,7 @@ impl Ends {
 ///
 /// There are so many groups.
 #[inline(always)]
-pub(crate) unsafe fn group_sums<L: Lanes, const INPUT: bool>(grad_output: *const u8, input: *const u8) -> [L::Sums; 2] {
+unsafe fn group_sums<L: Lanes, const INPUT: bool>(grad_output: *const u8, input: *const u8) -> [L::Sums; 2] {
     // SAFETY: the caller's groups.
     unsafe {
         let g = L::turned(grad_output);
@@ -265,7 +273,7 @@ pub(crate) enum Factors<L: Lanes> {
 ///
 /// There are so many groups, and factors.
 #[inline(always)]
-pub(crate) unsafe fn group_products<L: Lanes, const INPUT: bool>(
+unsafe fn group_products<L: Lanes, const INPUT: bool>(
     grad_output: *const u8,
     grad_input: *mut u8,
     factors: Factors<L>,

@@ -235,7 +235,7 @@ unsafe fn round_block<L: Lanes>(
         let Some(row) = row else { continue };
         let to = row.right(column);
         let mut line = Line::new();
-        let base = line.or::<L>(to, columns);
+        let base = line.or::<L>(to, columns == L::BLOCK);
         // SAFETY: the caller's columns, or the line.
         unsafe {
             for (u, sums) in sums.into_iter().enumerate().take(L::STEPS) {

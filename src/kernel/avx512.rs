@@ -149,7 +149,7 @@ impl Lanes for F32 {
     }
     #[inline(always)]
     unsafe fn turned_row(turned: &Self::Turned, row: usize) -> Widened {
-        let [low, high] = turned.map(|groups| groups[row]);
+        let (low, high) = (turned[0][row], turned[1][row]);
         // SAFETY: the tier has AVX-512 F and DQ.
         unsafe {
             let all = _mm512_insertf32x8::<1>(_mm512_castps256_ps512(low), high);
@@ -466,7 +466,7 @@ unsafe fn bf16_in_columns(sums: [__m512; 2]) -> [__m512; 2] {
 /// A row of binary16: groups of the halves in turns, so that both are widened together.
 #[inline(always)]
 unsafe fn f16_row([first, second]: &Pairs, row: usize) -> [__m512; 2] {
-    // SAFETY: the tier has AVX-512 F.
+    // SAFETY: the tier has AVX-512 F, BW and DQ.
     unsafe {
         let (first, second) = (first[row / 2], second[row / 2]);
         let both = if row.is_multiple_of(2) {

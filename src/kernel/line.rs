@@ -69,11 +69,6 @@ impl Line {
         Self([MaybeUninit::uninit(); LINE])
     }
 
-    #[inline(always)]
-    pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
-        self.0.as_mut_ptr().cast()
-    }
-
     /// The line, with as many copies of an element as a step has.
     ///
     /// # Safety
@@ -91,17 +86,17 @@ impl Line {
         to
     }
 
-    /// Where to put a whole block: straight to its place, or into the line.
+    /// Where to put a step or a block: straight to its place if that has room for a `whole` one, or into the line.
     #[inline(always)]
-    pub(crate) fn or<L: Lanes>(&mut self, place: Grid, columns: usize) -> *mut u8 {
-        if columns == L::BLOCK && place.column == L::SIZE { place.base } else { self.0.as_mut_ptr().cast() }
+    pub(crate) fn or<L: Lanes>(&mut self, place: Grid, whole: bool) -> *mut u8 {
+        if whole && place.column == L::SIZE { place.base } else { self.0.as_mut_ptr().cast() }
     }
 
     /// Brings the columns that there are from `base` to their place, if that is the line.
     ///
     /// # Safety
     ///
-    /// The place has the columns, and the line holds a block's.
+    /// The place has the columns, and the line holds as many.
     #[inline(always)]
     pub(crate) unsafe fn write<L: Lanes>(&mut self, base: *mut u8, place: Grid, columns: usize) {
         if base != place.base {

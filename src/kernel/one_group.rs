@@ -3,9 +3,9 @@
 //! All of them are one stream, like a column of a longer view (see `along`), `N` columns at a time. But each has its own scale,
 //! and its group sums are all its sums: they are rounded from the registers.
 
-use super::along::{AHEAD, Ends, Factors, STRETCH, stretch};
+use super::along::{AHEAD, Factors, STRETCH, stretch};
 use super::line::Line;
-use super::pack::{self, Grid};
+use super::pack::Grid;
 use super::plan::GROUP;
 use super::vector::{LINE, Lanes};
 
@@ -47,27 +47,14 @@ pub(crate) unsafe fn one_group<L: Lanes, const INPUT: bool>(all: &Columns) {
             };
             let wanted = (!all.near)
                 .then_some(AHEAD.map(|ahead| [places[0], places[1]].map(|from| from.wrapping_add(ahead).cast_const())));
-            let sums = if columns == L::N {
-                stretch::<L, INPUT>(places, factors, streams, wanted)
-            } else {
-                let mut ends = Ends::new();
-                let inner = ends.gather::<L, INPUT>(places, columns * GROUP);
-                let sums = stretch::<L, INPUT>(inner, factors, false, wanted);
-                std::ptr::copy_nonoverlapping(inner[2], places[2], columns * GROUP * L::SIZE);
-                sums
-            };
+            let sums = stretch::<L, INPUT>(places, columns * GROUP, factors, streams, wanted);
             for (sums, gradient) in sums.into_iter().zip(all.gradients) {
                 let Some(gradient) = gradient else { continue };
                 let to = gradient.right(first);
-                let sums = L::in_columns(sums);
-                if columns == L::N && to.column == L::SIZE {
-                    L::round_sums(sums, to.base);
-                } else {
-                    let mut line = Line::new();
-                    let from = line.as_mut_ptr();
-                    L::round_sums(sums, from);
-                    pack::copy_row::<L>(Grid { base: from, row: 0, column: L::SIZE }, to, columns);
-                }
+                let mut line = Line::new();
+                let base = line.or::<L>(to, columns == L::N);
+                L::round_sums(L::in_columns(sums), base);
+                line.write::<L>(base, to, columns);
             }
         }
     }

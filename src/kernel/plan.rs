@@ -191,7 +191,7 @@ impl Plan {
         let one_group = sequence == GROUP
             && hidden > 1
             && [&problem.grad_output, input, &problem.grad_input].iter().all(|view| view.stride[1..] == [1, GROUP]);
-        let narrow = !along && super::narrow::pays(sequence, hidden, size);
+        let narrow = !along && !one_group && super::narrow::pays(sequence, hidden, size);
         let gathered = layouts.iter().any(|layout| layout.is_gathered());
         let aligned = rows_aligned(&problem);
         // Rows that begin anywhere go by way of a buffer, which stands where gathered tiles do.

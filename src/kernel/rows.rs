@@ -63,9 +63,9 @@ pub(crate) struct Group {
 impl Group {
     /// The group of some rows of a tile.
     #[inline(always)]
-    pub(crate) fn of(&self, (tile, later): ([Grid; 3], [usize; 2]), row: usize, rows: usize, fresh: bool) -> Self {
+    pub(crate) fn of(&self, tile: [Grid; 3], row: usize, rows: usize, fresh: bool) -> Self {
         let [grad_output, input, grad_input] = tile.map(|grid| grid.below(row));
-        Self { rows, grad_output, input, grad_input, later, fresh, ..*self }
+        Self { rows, grad_output, input, grad_input, fresh, ..*self }
     }
 }
 

@@ -177,13 +177,10 @@ unsafe fn run_samples<L: Lanes, const INPUT: bool>(
                         continue;
                     }
                     let (tile, later) = source.gather::<L, INPUT>(b, start, count);
+                    let group = Group { later, ..group };
                     for row in (0..count).step_by(GROUP) {
                         let fresh = start + row == first_row;
-                        rows::group::<L, INPUT>(
-                            &group.of((tile, later), row, GROUP.min(count - row), fresh),
-                            blocks,
-                            walk,
-                        );
+                        rows::group::<L, INPUT>(&group.of(tile, row, GROUP.min(count - row), fresh), blocks, walk);
                     }
                     source.scatter::<L>(tile[2], b, start, count);
                 }
@@ -233,11 +230,12 @@ unsafe fn run_groups<L: Lanes, const INPUT: bool>(
             let scale = scale_row::<L>(problem.scale.as_ref(), b, first, blocks, group.scale.cast_mut());
             source.enter::<L, INPUT>(b);
             let (tile, later) = source.gather::<L, INPUT>(b, 0, rows);
-            let group = Group { scale, ..*group }.of((tile, later), 0, rows, true);
+            let group = Group { scale, later, ..*group }.of(tile, 0, rows, true);
             let gradients = gradient_rows::<L>(problem, b, first);
             let samples = Samples { count, group, gradients, steps, scale_step, gradient_steps };
             match walk.order {
-                NONE | LATER => L::Set::only_groups::<L, INPUT, NONE>(&samples, blocks),
+                NONE => L::Set::only_groups::<L, INPUT, NONE>(&samples, blocks),
+                LATER => L::Set::only_groups::<L, INPUT, LATER>(&samples, blocks),
                 NEAR => L::Set::only_groups::<L, INPUT, NEAR>(&samples, blocks),
                 STREAM => L::Set::only_groups::<L, INPUT, STREAM>(&samples, blocks),
                 _ => L::Set::only_groups::<L, INPUT, ROW_BY_ROW>(&samples, blocks),
@@ -415,7 +413,7 @@ unsafe fn finish<L: Lanes>(rows: [Option<Grid>; 2], blocks: Blocks, sums: [*mut 
             let (column, columns) = blocks.columns::<L>(block);
             let to = row.right(column);
             let mut line = Line::new();
-            let base = line.or::<L>(to, columns);
+            let base = line.or::<L>(to, columns == L::BLOCK);
             // SAFETY: the caller's arrays and the tile's columns.
             unsafe {
                 for u in 0..L::STEPS {

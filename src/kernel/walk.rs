@@ -78,9 +78,8 @@ impl Walk {
         let widest = pitches.clone().max().unwrap_or(0);
         let group = widest * rows;
         let short = group <= SHORT && (L::HOLDS_GROUP || full <= 2);
-        let all = gathered && L::HOLDS_GROUP
-            || short
-            || (!near || L::HOLDS_GROUP) && widest <= WIDE && pitches.clone().all(is_spread);
+        let spread = || widest <= WIDE && pitches.clone().all(is_spread);
+        let all = short || (!(near || gathered) || L::HOLDS_GROUP) && (gathered || spread());
         let row = full.max(1);
         let places =
             AHEAD.map(|bytes| bytes / 2 / (L::BLOCK * L::SIZE)).map(|n| Place { passes: n / row, blocks: n % row });
