@@ -1,4 +1,4 @@
-//! What the machine offers: instruction sets, processors, and the size of its last-level cache.
+//! What the machine offers: instruction sets, processors, and the sizes of its caches.
 
 use once_cell::race::{OnceBox, OnceNonZeroUsize};
 use std::num::NonZeroUsize;
@@ -111,25 +111,32 @@ fn usable_processors() -> NonZeroUsize {
     std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
+/// Bytes of a core's second-nearest cache.
+pub(crate) fn second_cache() -> usize {
+    /// For a system that doesn't tell.
+    const USUAL: NonZeroUsize = NonZeroUsize::new(1 << 20).unwrap();
+    static SIZE: OnceNonZeroUsize = OnceNonZeroUsize::new();
+    SIZE.get_or_init(|| caches().find(|&(level, _)| level == 2).map_or(USUAL, |(_, size)| size)).get()
+}
+
 /// Bytes of the last-level cache that this CPU's cores share.
 pub(crate) fn last_level_cache() -> usize {
     /// For a system that doesn't tell.
     const USUAL: NonZeroUsize = NonZeroUsize::new(32 << 20).unwrap();
     static SIZE: OnceNonZeroUsize = OnceNonZeroUsize::new();
-    SIZE.get_or_init(|| largest_cache().unwrap_or(USUAL)).get()
+    SIZE.get_or_init(|| caches().max().map_or(USUAL, |(_, size)| size)).get()
 }
 
-/// The size of the highest cache level, as the kernel lists it.
-fn largest_cache() -> Option<NonZeroUsize> {
+/// Level and bytes of each cache of the first processor, as the kernel lists them.
+fn caches() -> impl Iterator<Item = (u32, NonZeroUsize)> {
     let read = |index: usize, what: &str| {
         let path = format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{what}");
         std::fs::read_to_string(path).ok()
     };
-    let caches = (0..8).filter_map(|index| {
+    (0..8).filter_map(move |index| {
         let level: u32 = read(index, "level")?.trim().parse().ok()?;
         let size = read(index, "size")?;
         let kib: usize = size.trim().strip_suffix('K')?.parse().ok()?;
         Some((level, NonZeroUsize::new(kib * 1024)?))
-    });
-    caches.max().map(|(_, size)| size)
+    })
 }

@@ -15,6 +15,9 @@ pub(crate) const MAX_TILE: usize = 5120;
 const MIN_TILE: usize = 256;
 /// Bytes of the three large tensors that stay in the nearest caches.
 const NEAR_BYTES: usize = 1 << 20;
+/// Most bytes of a last-level cache that a core reaches faster than memory: larger ones are spread over the many cores of a
+/// server, and for each of them no faster.
+const MOST_NEAR: usize = 64 << 20;
 /// Batch times hidden from which on batch and columns alone keep every thread busy.
 const WIDE_ENOUGH: usize = 8192;
 /// Units that each thread should find, so that a late or slow one costs little.
@@ -57,8 +60,12 @@ impl Residence {
         let in_lines = problem.grad_output.stride[2] == 1 && hidden * problem.dtype.size() >= LINE;
         // Threads that write parts of the same rows take the lines around their borders from each other's caches, in which the
         // prefetchers have a share: columns of one sample took two threads 1.7 times as long as past the caches.
-        let caches = if threads == 1 || problem.has_rows_for(threads) { last_level / 8 } else { 0 };
-        match (self, problem.traffic()) {
+        let caches = match threads {
+            2.. if !problem.has_rows_for(threads) => 0,
+            _ if last_level <= MOST_NEAR => last_level / 8,
+            _ => threads * super::cpu::second_cache(),
+        };
+        match (self, problem.bytes()) {
             (Self::BySize, bytes) if bytes <= caches => Self::Caches,
             (Self::BySize, bytes) if bytes <= last_level || !in_lines => Self::LastLevel,
             (Self::BySize, _) => Self::Memory,
@@ -294,6 +301,14 @@ impl ModulateBackward {
         let [batch, sequence, hidden] = self.dims;
         let tensors = 2 + usize::from(self.input.is_some());
         (batch * sequence * hidden).saturating_mul(self.dtype.size() * tensors)
+    }
+
+    /// Bytes of all tensors: those with one row per sample count where L is small.
+    fn bytes(&self) -> usize {
+        let [batch, _, hidden] = self.dims;
+        let tensors = [self.scale.is_some(), self.grad_scale.is_some(), self.grad_shift.is_some()];
+        let rows: usize = tensors.into_iter().map(usize::from).sum();
+        self.traffic().saturating_add((batch * hidden).saturating_mul(self.dtype.size() * rows))
     }
 
     /// Whether each of so many threads gets rows of its own: samples, or chunks where L is split. A single row has no
