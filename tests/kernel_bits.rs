@@ -129,7 +129,7 @@ fn layouts_each_and_mixed() {
                     let dims = [
                         random.pick(&[1, 2, 3]),
                         random.pick(&[1, 5, 8, 33, 70, 1030]),
-                        random.pick(&[1, 3, 16, 40, 150, 600]),
+                        random.pick(&[1, 3, 16, 40, 150, 600, 1100]),
                     ];
                     let case = Case {
                         layouts: [g, x, o],

@@ -2,8 +2,9 @@
 
 use super::vector::{LINE, Lanes, Set};
 
-/// How far ahead in each column lines are asked for, in bytes.
-const AHEAD: usize = 256;
+/// How many columns ahead lines are asked for: into the nearest cache, and into the one behind it. Columns that are pages
+/// apart compete for a few sets of both, so that more would push each other out.
+const AHEAD: [usize; 2] = [8, 32];
 
 /// A rectangle of elements: address of the first, and steps in bytes from row to row and from column to column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,12 +90,15 @@ unsafe fn turn<L: Lanes, const GATHER: bool>(from: Grid, to: Grid, rows: usize, 
             for row in (0..block_rows).step_by(8) {
                 let source = from.at(row, column);
                 if GATHER && (row * L::SIZE).is_multiple_of(LINE) {
-                    // Near the end of these columns, the next ones begin.
-                    let bytes = (row * L::SIZE + AHEAD) % (block_rows * L::SIZE).next_multiple_of(LINE);
-                    let turned = usize::from(bytes < row * L::SIZE + AHEAD);
+                    // Behind the last column comes the first of the rows that are gathered next.
+                    let [near, far] = AHEAD.map(|columns| match column + columns {
+                        inside if inside < block_columns => columns * from.column,
+                        outside => ahead.wrapping_add(outside.wrapping_sub(block_columns + column) * from.column),
+                    });
                     for i in 0..8 {
-                        L::prefetch(from.at(0, column).wrapping_add((i + 8 * turned) * from.column + bytes));
-                        L::prefetch_far(source.wrapping_add(i * from.column).wrapping_add(ahead));
+                        let line = source.wrapping_add(i * from.column);
+                        L::prefetch(line.wrapping_add(near));
+                        L::prefetch_far(line.wrapping_add(far));
                     }
                 }
                 L::transpose_block(source, from_pitch, to.at(row, column), to_pitch);

@@ -94,6 +94,8 @@ pub(crate) struct Plan {
     pub along: bool,
     /// Whether input is walked so too, where it lies; otherwise it is gathered.
     pub along_input: bool,
+    /// The tiles of tensors that run along L.
+    pub turned: Turned,
     /// Whether columns of a single group follow each other along L, in all three tensors.
     pub one_group: bool,
     /// Whether rows are so short that groups stand side by side.
@@ -191,15 +193,17 @@ impl Plan {
         let chunks = sequence.div_ceil(CHUNK);
         let layouts = problem.layouts();
         let rows_adjacent = [problem.grad_output, problem.grad_input].iter().all(|view| view.stride[1] == 1);
-        let turned = layouts[0] == Layout::Turned && layouts[2] == Layout::Turned;
-        let along = rows_adjacent && turned && sequence > GROUP;
+        let both_turned = layouts[0] == Layout::Turned && layouts[2] == Layout::Turned;
+        let along = rows_adjacent && both_turned && sequence > GROUP;
         let input = problem.input.as_ref().unwrap_or(&problem.grad_output);
         let along_input = along && layouts[1] == Layout::Turned && input.stride[1] == 1;
         let one_group = sequence == GROUP
             && hidden > 1
             && [&problem.grad_output, input, &problem.grad_input].iter().all(|view| view.stride[1..] == [1, GROUP]);
         let narrow = !along && !one_group && super::narrow::pays(sequence, hidden, size);
-        let gathered = layouts.iter().any(|layout| layout.is_gathered());
+        let to_gather = layouts.iter().filter(|layout| layout.is_gathered()).count();
+        let gathered = to_gather > 0;
+        let turned = Turned::of(along, to_gather);
         let aligned = rows_aligned(&problem);
         // Rows that begin anywhere go by way of a buffer, which stands where gathered tiles do.
         let streams = along || one_group || layouts[2] == Layout::Adjacent && (aligned || !gathered);
@@ -211,7 +215,7 @@ impl Plan {
             // Chunk by chunk of a few columns: what the hardware prefetches behind a chunk will be wanted soon.
             () if along_input => LINE / size,
             () if layouts.contains(&Layout::Turned) && sequence <= GROUP => source::TURNED_GROUP_WIDTH / size,
-            () if layouts.contains(&Layout::Turned) => Turned::of(along).width / size,
+            () if layouts.contains(&Layout::Turned) => turned.width / size,
             () if layouts.contains(&Layout::Stepped) => source::STEPPED_TILE,
             () => MAX_TILE,
         };
@@ -245,6 +249,7 @@ impl Plan {
             layouts,
             along,
             along_input,
+            turned,
             one_group,
             narrow,
             batch_step,

@@ -15,7 +15,7 @@ unsafe impl Send for Scratch {}
 
 impl Scratch {
     /// Its size.
-    pub const BYTES: usize = 420 << 10;
+    pub const BYTES: usize = 708 << 10;
 
     /// Reserves it; pages come with their first use. (The allocator would write zeros to all of them: `alloc_zeroed` does
     /// where the alignment is a page's.)

@@ -21,9 +21,11 @@ pub(crate) struct Turned {
 }
 
 impl Turned {
-    /// Where some tensor has adjacent columns, whose rows are read in pieces of this width: as 64 rows of 256 bytes, FLOAT rows
-    /// of 1536 took 1.15 times as long. 32 rows of a 16-bit type are a line of the view.
-    const TILE: Self = Self { rows: 32, width: 1024 };
+    /// Where two tensors have adjacent columns, whose rows are read in pieces of this width. 64 rows are two lines or more of
+    /// every column of the third: of a single one, the hardware fetches the second too, and in vain.
+    const ONE: Self = Self { rows: 64, width: 2048 };
+    /// Where one has, and two tiles have to stay in the cache.
+    const TWO: Self = Self { rows: 64, width: 1024 };
     /// The same where only input is gathered, by a walk along L, which wants long columns.
     const INPUT: Self = Self { rows: 256, width: 256 };
 
@@ -32,8 +34,13 @@ impl Turned {
         self.width / 2 * (self.rows * 2 + LINE)
     }
 
-    pub(crate) fn of(along: bool) -> Self {
-        if along { Self::INPUT } else { Self::TILE }
+    /// `along`: the walk is along L. `tiles`: how many tensors are gathered.
+    pub(crate) fn of(along: bool, tiles: usize) -> Self {
+        match tiles {
+            _ if along => Self::INPUT,
+            0 | 1 => Self::ONE,
+            _ => Self::TWO,
+        }
     }
 }
 
@@ -43,9 +50,9 @@ pub(crate) const TURNED_GROUP_WIDTH: usize = 2048;
 pub(crate) const STEPPED_TILE: usize = 512;
 /// Bytes of the largest tile. Rows, or the columns of those that keep columns together, are a line longer than they need so as
 /// to fall into different sets of the cache.
-pub(crate) const TILE_BYTES: usize = 36 << 10;
+pub(crate) const TILE_BYTES: usize = 132 << 10;
 const _: () = assert!(GROUP * (STEPPED_TILE * 4 + LINE) <= TILE_BYTES);
-const _: () = assert!(Turned::TILE.rows * (Turned::TILE.width + LINE) <= TILE_BYTES);
+const _: () = assert!(Turned::ONE.rows * (Turned::ONE.width + LINE) <= TILE_BYTES);
 const _: () = assert!(Turned::INPUT.bytes() <= 3 * TILE_BYTES);
 const _: () = assert!(GROUP * (TURNED_GROUP_WIDTH + LINE) <= TILE_BYTES);
 
@@ -86,7 +93,7 @@ impl Source {
         let (first, end) = unit.columns;
         let columns = end - first;
         let stepped = layouts.contains(&Layout::Stepped);
-        let turned = Turned::of(plan.along);
+        let turned = plan.turned;
         let gathered = stepped || layouts.contains(&Layout::Turned);
         Self {
             views,
