@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::Stream;
 use super::queue::Worker;
 use crate::error::{Error, Result};
+use crate::kernel::Scratch;
 use crate::runtime::spin::{Busy, spin_until};
 use crate::runtime::thread;
 
@@ -22,6 +23,8 @@ pub(super) fn start(stream: &Stream) -> Result<()> {
 }
 
 fn work(stream: &Arc<Stream>) {
+    // Its working memory is made here, so that no launch has to.
+    Scratch::with(|_| ());
     let queue = &stream.queue;
     let mut state = queue.lock();
     loop {
