@@ -93,7 +93,9 @@ unsafe fn turn<L: Lanes, const GATHER: bool>(from: Grid, to: Grid, rows: usize, 
                     // Behind the last column comes the first of the rows that are gathered next.
                     let [near, far] = AHEAD.map(|columns| match column + columns {
                         inside if inside < block_columns => columns * from.column,
-                        outside => ahead.wrapping_add(outside.wrapping_sub(block_columns + column) * from.column),
+                        outside => {
+                            ahead.wrapping_add(outside.wrapping_sub(block_columns + column).wrapping_mul(from.column))
+                        }
                     });
                     for i in 0..8 {
                         let line = source.wrapping_add(i * from.column);
