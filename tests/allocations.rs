@@ -62,16 +62,18 @@ impl Call {
     }
 }
 
-/// Uses what the test is about to count for the first time. A thread that was started for it allocates when it begins to run,
-/// in its own time: half a second without any new allocation says that none is about to.
-fn settle(mut first_use: impl FnMut()) {
-    first_use();
-    first_use();
+/// Waits for what was used for the first time: a thread that was started for it allocates when it begins to run, in its own
+/// time. Half a second without any allocation says that none is about to.
+fn settle() {
     let mut quiet = 0;
-    while quiet < 10 {
+    for _ in 0..200 {
         let count = allocations(|| std::thread::sleep(Duration::from_millis(50)));
         quiet = if count == 0 { quiet + 1 } else { 0 };
+        if quiet == 10 {
+            return;
+        }
     }
+    panic!("something allocates all the time, though no call is made");
 }
 
 #[test]
@@ -86,7 +88,8 @@ fn a_call_allocates_once_and_the_data_path_never() {
         smallest.run(smallest.plan().1);
         smallest.synchronize();
     };
-    settle(whole);
+    whole();
+    settle();
     let count = allocations(|| (0..CALLS).for_each(|_| whole()));
     assert!(count <= CALLS, "{count} allocations in {CALLS} calls");
 
@@ -100,8 +103,8 @@ fn a_call_allocates_once_and_the_data_path_never() {
             call.synchronize();
         };
         // What is made at first use: threads and their working memory, room in the queue.
-        let mut halves = first.chunks(10);
-        settle(|| halves.next().into_iter().for_each(&run));
+        first.chunks(10).for_each(run);
+        settle();
         let count = allocations(|| rest.chunks(10).for_each(run));
         assert_eq!(count, 0, "{dims:?}");
     }

@@ -91,16 +91,14 @@ unsafe fn turn<L: Lanes, const GATHER: bool>(from: Grid, to: Grid, rows: usize, 
                 let source = from.at(row, column);
                 if GATHER && (row * L::SIZE).is_multiple_of(LINE) {
                     // Behind the last column comes the first of the rows that are gathered next.
-                    let [near, far] = AHEAD.map(|columns| match column + columns {
-                        inside if inside < block_columns => columns * from.column,
-                        outside => {
-                            ahead.wrapping_add(outside.wrapping_sub(block_columns + column).wrapping_mul(from.column))
-                        }
+                    let lines = AHEAD.map(|columns| match (column + columns).checked_sub(block_columns) {
+                        None => from.right(column + columns).below(row).base,
+                        Some(column) => from.right(column).below(row).base.wrapping_add(ahead),
                     });
                     for i in 0..8 {
-                        let line = source.wrapping_add(i * from.column);
-                        L::prefetch(line.wrapping_add(near));
-                        L::prefetch_far(line.wrapping_add(far));
+                        let [near, far] = lines.map(|line| line.wrapping_add(i * from.column));
+                        L::prefetch(near);
+                        L::prefetch_far(far);
                     }
                 }
                 L::transpose_block(source, from_pitch, to.at(row, column), to_pitch);

@@ -209,7 +209,6 @@ impl Source {
                 let ahead = self.grid(tensor, next.0, next.1).base.addr().wrapping_sub(grid.base.addr());
                 let layout = self.layouts[tensor];
                 let read = tensor == 0 || tensor == 1 && INPUT;
-                // Rows in pieces are no walk that the hardware follows. A line that is written in part is read too.
                 let adjacent = self.gathered && layout == Layout::Adjacent;
                 if adjacent && L::HOLDS_GROUP {
                     later[tensor] = ahead;
