@@ -1,5 +1,6 @@
 //! The AVX2 tier (with FMA and F16C).
 
+use std::arch::asm;
 use std::arch::x86_64::*;
 use std::arch::x86_64::{_mm256_add_ps as add, _mm256_fmadd_ps as fma, _mm256_mul_ps as mul, _mm256_set1_ps as splat};
 use std::marker::PhantomData;
@@ -51,6 +52,12 @@ impl Set for Avx2 {
     unsafe fn prefetch_far(address: *const u8) {
         // SAFETY: a prefetch reads nothing that the program can see, wherever it points.
         unsafe { _mm_prefetch::<_MM_HINT_T1>(address.cast()) }
+    }
+    #[inline(always)]
+    unsafe fn prefetch_to_write(address: *const u8) {
+        // SAFETY: a prefetch changes nothing that the program can see, wherever it points. CPUs without the instruction, which
+        // none with AVX2 is, take it for one that does nothing.
+        unsafe { asm!("prefetchw [{}]", in(reg) address, options(nostack, preserves_flags, readonly)) }
     }
     #[inline(always)]
     unsafe fn copy_line(from: *const u8, to: *mut u8, streamed: bool) {

@@ -56,6 +56,11 @@ impl Set for Avx512 {
         unsafe { Avx2::prefetch_far(address) }
     }
     #[inline(always)]
+    unsafe fn prefetch_to_write(address: *const u8) {
+        // SAFETY: any address will do.
+        unsafe { Avx2::prefetch_to_write(address) }
+    }
+    #[inline(always)]
     unsafe fn copy_line(from: *const u8, to: *mut u8, streamed: bool) {
         // SAFETY: the caller's 64 bytes.
         unsafe { put(to, _mm512_loadu_si512(from.cast()), streamed) }

@@ -47,6 +47,11 @@ impl Set for Neon {
         // SAFETY: a prefetch reads nothing that the program can see, wherever it points.
         unsafe { asm!("prfm pldl2keep, [{}]", in(reg) address, options(nostack, preserves_flags, readonly)) }
     }
+    #[inline(always)]
+    unsafe fn prefetch_to_write(address: *const u8) {
+        // SAFETY: a prefetch changes nothing that the program can see, wherever it points.
+        unsafe { asm!("prfm pstl1keep, [{}]", in(reg) address, options(nostack, preserves_flags, readonly)) }
+    }
 }
 
 impl Lanes for F32 {

@@ -234,6 +234,9 @@ unsafe fn block<L: Lanes, const INPUT: bool, const ROWS: usize, const FIRST: boo
         for row in 0..ROWS {
             let to = at(grad_input, row);
             let streams = group.writes == Writes::Streamed;
+            if !streams {
+                L::prefetch_to_write(to.wrapping_add(L::BLOCK * L::SIZE));
+            }
             if group.copies {
                 L::copy_block(at(grad_output, row), to, streams);
             } else {

@@ -27,6 +27,9 @@ pub(crate) trait Set: Copy {
     /// See [`Lanes::prefetch_far`].
     #[inline(always)]
     unsafe fn prefetch_far(_address: *const u8) {}
+    /// See [`Lanes::prefetch_to_write`].
+    #[inline(always)]
+    unsafe fn prefetch_to_write(_address: *const u8) {}
     /// See [`Lanes::copy_block`].
     #[inline(always)]
     unsafe fn copy_line(from: *const u8, to: *mut u8, _streamed: bool) {
@@ -227,6 +230,12 @@ pub(crate) trait Lanes: Copy {
     unsafe fn prefetch_far(address: *const u8) {
         // SAFETY: any address will do.
         unsafe { Self::Set::prefetch_far(address) }
+    }
+    /// Brings a line near that is about to be written.
+    #[inline(always)]
+    unsafe fn prefetch_to_write(address: *const u8) {
+        // SAFETY: any address will do.
+        unsafe { Self::Set::prefetch_to_write(address) }
     }
     /// Copies a block's row; past the caches if told, and then `to` is aligned to a line. Both may be the same row.
     #[inline(always)]

@@ -7,6 +7,8 @@
 //! - All 8 rows of a group at once, where they fall into different sets of the nearest cache: the sums stay in registers. Far
 //!   lines are those of the next two groups. Between 8 KiB and 128 KiB of a group, this took 0.65 to 0.9 of the time of passes.
 //! - Groups of up to 8 KiB are one stream, asked for in the order of memory; up to 1 KiB the hardware follows it alone.
+//! - All rows at once in the nearest caches too, whatever their pitch, where registers hold the sums: a line is used whole as
+//!   soon as it is there.
 //! - Passes of two rows otherwise, in the order of the walk, rows' ends included.
 
 use super::pack::Grid;
@@ -79,7 +81,7 @@ impl Walk {
         let group = widest * rows;
         let short = group <= SHORT && (L::HOLDS_GROUP || full <= 2);
         let spread = || widest <= WIDE && pitches.clone().all(is_spread);
-        let all = short || (!(near || gathered) || L::HOLDS_GROUP) && (gathered || spread());
+        let all = short || if near || gathered { L::HOLDS_GROUP } else { spread() };
         let row = full.max(1);
         let places =
             AHEAD.map(|bytes| bytes / 2 / (L::BLOCK * L::SIZE)).map(|n| Place { passes: n / row, blocks: n % row });
