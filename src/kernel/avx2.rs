@@ -55,8 +55,8 @@ impl Set for Avx2 {
     }
     #[inline(always)]
     unsafe fn prefetch_to_write(address: *const u8) {
-        // SAFETY: a prefetch changes nothing that the program can see, wherever it points. CPUs without the instruction, which
-        // none with AVX2 is, take it for one that does nothing.
+        // SAFETY: a prefetch changes nothing that the program can see, wherever it points. CPUs that don't
+        // have the instruction take it for one that does nothing.
         unsafe { asm!("prefetchw [{}]", in(reg) address, options(nostack, preserves_flags, readonly)) }
     }
     #[inline(always)]

@@ -234,7 +234,7 @@ unsafe fn block<L: Lanes, const INPUT: bool, const ROWS: usize, const FIRST: boo
         for row in 0..ROWS {
             let to = at(grad_input, row);
             let streams = group.writes == Writes::Streamed;
-            if !streams {
+            if group.writes == Writes::Plain {
                 L::prefetch_to_write(to.wrapping_add(L::BLOCK * L::SIZE));
             }
             if group.copies {
