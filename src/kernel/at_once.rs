@@ -103,7 +103,7 @@ unsafe fn full_block_at_once<L: Lanes, const INPUT: bool, const ORDER: u8>(
             if INPUT {
                 x_lines.ask::<L>();
             }
-            if group.writes == Writes::Plain {
+            if !streams {
                 L::prefetch_to_write(o_row.wrapping_add(L::BLOCK * L::SIZE));
             }
             for u in 0..L::STEPS {
