@@ -107,10 +107,25 @@ fn optional_arguments() {
 #[test]
 fn any_values() {
     for dtype in TYPES {
-        for values in [Values::Any, Values::Extreme] {
+        for values in [Values::Any, Values::Extreme, Values::Nans] {
             for seed in 0..6 {
                 for dims in [[1, 1, 1000], [2, 2, 300], [1, 8, 200], [1, 1100, 33]] {
                     check_all_ways(&Case { values, seed, ..Case::plain(dtype, dims) });
+                }
+            }
+        }
+    }
+}
+
+/// Where L is 1, gradients are as large as grad_input and written as it is, from a line's begin: either of them, both, none.
+#[test]
+fn a_row_alone_and_gradients_off_lines() {
+    for dtype in TYPES {
+        for dims in [[1, 1, 1000], [1, 1, 4096], [3, 1, 1024]] {
+            for [grad_scale, grad_shift] in [[64, 64], [64, 68], [68, 64], [68, 68]] {
+                for wanted in Wanted::ALL {
+                    let starts = [64, 64, 64, 64, grad_scale, grad_shift];
+                    check_all_ways(&Case { starts, wanted, values: Values::Nans, ..Case::plain(dtype, dims) });
                 }
             }
         }

@@ -3,7 +3,7 @@
 use super::line::{Buffers, Line};
 use super::pack::Grid;
 use super::rows::{Blocks, Group, Writes, accumulate};
-use super::vector::{Lanes, MAX_STEPS};
+use super::vector::{LINE, Lanes, MAX_STEPS};
 use super::walk::{Lines, NONE};
 
 /// A group over all blocks, with its sums in registers.
@@ -200,6 +200,8 @@ unsafe fn only_row<L: Lanes, const INPUT: bool>(group: &Group, blocks: usize, gr
     let step = L::N * L::SIZE;
     let [g, x, o] = [group.grad_output, group.input, group.grad_input].map(|grid| grid.base);
     let streams = group.writes == Writes::Streamed;
+    // The plan has looked at grad_input's place only.
+    let streamed = gradients.map(|row| streams && row.is_some_and(|row| row.addr().is_multiple_of(LINE)));
     // SAFETY: the caller's blocks.
     unsafe {
         for at in (0..blocks * L::STEPS).map(|index| index * step) {
@@ -208,11 +210,10 @@ unsafe fn only_row<L: Lanes, const INPUT: bool>(group: &Group, blocks: usize, gr
             // Read before grad_scale or grad_shift may take its place.
             let result = L::round(L::product(values, L::load(group.scale.add(at))));
             if let (true, Some(to)) = (INPUT, gradients[0]) {
-                L::put(to.add(at), products, false);
+                L::put(to.add(at), products, streamed[0]);
             }
             if let Some(to) = gradients[1] {
-                // A sum, since that makes a signalling NaN quiet.
-                L::round_sums(L::add(L::no_sums(), values), to.add(at));
+                L::put(to.add(at), L::round(values), streamed[1]);
             }
             if !group.copies {
                 L::put(o.add(at), result, streams);

@@ -196,7 +196,7 @@ pub(crate) trait Lanes: Copy {
     }
     /// Products that are exact or rounded as the contract's grad_input wants, once `round` has rounded them.
     unsafe fn product(a: Self::Values, b: Self::Values) -> Self::Values;
-    /// Rounds products of elements to the type. (Not just any values: a NaN must be one that an element has, made quiet.)
+    /// Rounds products of elements, or elements, to the type. (Not just any values: a NaN must be one that an element has.)
     unsafe fn round(products: Self::Values) -> Self::Rounded;
     /// Writes `N` elements; past the caches if told, and then `to` is aligned to them.
     unsafe fn put(to: *mut u8, values: Self::Rounded, streamed: bool);

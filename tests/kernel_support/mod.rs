@@ -106,6 +106,8 @@ pub enum Values {
     Any,
     /// Near the ends of the type's range, where products underflow and overflow, but no infinity and no NaN.
     Extreme,
+    /// Every other one infinite or NaN, quiet and signalling.
+    Nans,
     /// Nothing but -0.0, which the sum of 0.0 and -0.0 is not.
     Zeros,
 }
@@ -127,6 +129,7 @@ pub fn value(random: &mut Random, dtype: FloatType, values: Values) -> u32 {
     let exponent = match values {
         Values::Usual => bias - 3 + random.below(6) as u32,
         Values::Any => random.pick(&[0, 0, 1, bias, bias, bias, bias + 3, largest - 1, any]),
+        Values::Nans => random.pick(&[bias, largest]),
         Values::Extreme => {
             let spread = random.below(12) as u32;
             random.pick(&[0, bias / 2 + spread / 2, bias / 2, bias + bias / 2 - spread.min(bias / 2), bias])
