@@ -200,8 +200,8 @@ unsafe fn only_row<L: Lanes, const INPUT: bool>(group: &Group, blocks: usize, gr
     let step = L::N * L::SIZE;
     let [g, x, o] = [group.grad_output, group.input, group.grad_input].map(|grid| grid.base);
     let streams = group.writes == Writes::Streamed;
-    // The plan has looked at grad_input's place only.
-    let streamed = gradients.map(|row| streams && row.is_some_and(|row| row.addr().is_multiple_of(LINE)));
+    let streamed =
+        gradients.map(|row| group.streams_gradients && row.is_some_and(|row| row.addr().is_multiple_of(LINE)));
     // SAFETY: the caller's blocks.
     unsafe {
         for at in (0..blocks * L::STEPS).map(|index| index * step) {

@@ -114,6 +114,7 @@ impl Tile {
                     later: [0; 2],
                     scale: self.scale,
                     writes: Writes::Plain,
+                    streams_gradients: false,
                     copies: self.copies,
                     // All eight rows are taken at once.
                     group_sums: [std::ptr::null_mut(); 2],

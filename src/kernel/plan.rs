@@ -44,7 +44,8 @@ pub enum Residence {
     Caches,
     /// In the last-level cache at best: grad_input is stored past the caches, wherever rows can be aligned.
     LastLevel,
-    /// In memory: as before, and FLOAT is computed in registers of half the width where that is faster.
+    /// In memory: as before, and FLOAT is computed in registers of half the width where that is faster. Where L is 1,
+    /// gradients are stored past the caches too.
     Memory,
 }
 
@@ -56,7 +57,7 @@ impl Residence {
     pub(crate) fn of(self, problem: &ModulateBackward, threads: usize) -> Self {
         let last_level = super::cpu::last_level_cache();
         // Where rows are shorter than a line, or columns apart, arithmetic is what takes the time wherever the tensors are.
-        let [_, _, hidden] = problem.dims;
+        let [_, sequence, hidden] = problem.dims;
         let in_lines = problem.grad_output.stride[2] == 1 && hidden * problem.dtype.size() >= LINE;
         // Threads that write parts of the same rows take the lines around their borders from each other's caches, in which the
         // prefetchers have a share: columns of one sample took two threads 1.7 times as long as past the caches.
@@ -65,9 +66,11 @@ impl Residence {
             _ if last_level <= MOST_NEAR => last_level / 8,
             _ => threads * super::cpu::second_cache(),
         };
+        // Three tensors in six are written where L is 1, and half of them in a cache is more than a stream past it gives.
+        let cached = if sequence == 1 { 2 * last_level.min(MOST_NEAR) } else { last_level };
         match (self, problem.bytes()) {
             (Self::BySize, bytes) if bytes <= caches => Self::Caches,
-            (Self::BySize, bytes) if bytes <= last_level || !in_lines => Self::LastLevel,
+            (Self::BySize, bytes) if bytes <= cached || !in_lines => Self::LastLevel,
             (Self::BySize, _) => Self::Memory,
             (given, _) => given,
         }
@@ -84,6 +87,8 @@ pub(crate) struct Plan {
     pub problem: ModulateBackward,
     /// Whether grad_input is stored past the caches.
     pub streaming: bool,
+    /// Whether gradients are too where they are as large.
+    pub streaming_gradients: bool,
     /// Whether all rows of grad_input begin at a line boundary.
     pub aligned: bool,
     /// Whether everything stays in the nearest caches.
@@ -244,6 +249,7 @@ impl Plan {
         Self {
             problem,
             streaming,
+            streaming_gradients: streaming && residence == Residence::Memory,
             aligned,
             near: problem.traffic() <= NEAR_BYTES,
             layouts,

@@ -50,6 +50,8 @@ pub(crate) struct Group {
     pub scale: *const u8,
     /// How full blocks of grad_input are stored.
     pub writes: Writes,
+    /// Whether gradients of a single row are stored past the caches, where they begin with a line.
+    pub streams_gradients: bool,
     /// Whether grad_input is a copy of grad_output, since there is no scale: bit for bit, NaN payloads too.
     pub copies: bool,
     /// Room for the sums of grad_scale and grad_shift between two passes, in blocks.
