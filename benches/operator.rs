@@ -9,7 +9,7 @@
 //! this thread's own time, which other programs disturb less: for one thread only).
 
 use std::fmt::Write as _;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use aclnn_modulate::dtype::FloatType;
 use aclnn_modulate::kernel::{
@@ -37,6 +37,10 @@ const CASES: &[(&str, [usize; 3])] = &[
     ("in L1", [1, 8, 240]),
     ("in L1 long", [1, 64, 32]),
 ];
+
+/// How long processors are kept busy before several of them are measured: a virtual one that was asleep may be so long on a
+/// core that it shares with another.
+const AWAKE: Duration = Duration::from_millis(300);
 
 fn main() {
     let options = Options::parse();
@@ -382,6 +386,11 @@ fn measure(case: &Case, threads: usize, options: &Options) -> Measured {
     let start = Instant::now();
     operator();
     let repeats = (500e-6 / start.elapsed().as_secs_f64()).clamp(1.0, 20_000.0) as usize;
+    let start = Instant::now();
+    while threads > 1 && start.elapsed() < AWAKE {
+        operator();
+        triad(false);
+    }
     let time = |what: &dyn Fn()| {
         let start = now(options.cpu_time);
         (0..repeats).for_each(|_| what());
