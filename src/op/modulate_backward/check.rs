@@ -62,7 +62,7 @@ fn look_up<'g>(handles: &[Handle; 7], guard: &'g Guard) -> Result<Tensors<'g>> {
 /// Storage, then blocks, then overlaps: each for all tensors before the next.
 fn check_memory(tensors: &Tensors, work: &Work, guard: &Guard, operands: &mut Operands) -> Result<()> {
     for (argument, tensor) in given(tensors) {
-        operands[argument] = Some(Operand::new(argument, tensor)?);
+        Operand::put(&mut operands[argument], argument, tensor)?;
     }
     for (argument, operand) in operands.iter_mut().enumerate() {
         if let Some(operand) = operand {

@@ -34,8 +34,11 @@ unsafe impl Sync for Operand {}
 
 impl Operand {
     /// Takes a tensor with elements as the argument of that number, if its view stays inside its storage dims.
+    ///
+    /// It is written where it stays: a result that carries it would be moved in pieces of other sizes than it was written in,
+    /// and each such read waits for the writes.
     #[inline]
-    pub fn new(argument: usize, tensor: &Tensor) -> Result<Self> {
+    pub fn put(place: &mut Option<Self>, argument: usize, tensor: &Tensor) -> Result<()> {
         let span = match tensor.reach() {
             Reach::Inside(span) => span,
             Reach::Outside(reach) => return Err(outside_storage(argument, tensor, *reach)),
@@ -45,7 +48,8 @@ impl Operand {
         if address.addr().checked_add(span.offset + span.extent).is_none() {
             return Err(too_far(argument, tensor));
         }
-        Ok(Self { address, span: *span, in_block: false })
+        *place = Some(Self { address, span: *span, in_block: false });
+        Ok(())
     }
 
     /// Whether the data address is known yet.
