@@ -206,17 +206,6 @@ pub fn with_current<R>(body: impl FnOnce(&Context) -> Result<R>) -> Result<R> {
     }
 }
 
-/// The default stream of this thread's current context, where that is live: what nearly every launch asks for, and small
-/// enough to come back in a register.
-#[inline]
-pub fn live_default_stream() -> Option<Handle> {
-    with_slot(|current| {
-        let current = current.borrow();
-        let context = current.as_ref().filter(|context| context.is_live())?;
-        context.default_stream.get().copied()
-    })
-}
-
 /// This thread's current context.
 pub fn current() -> Result<Arc<Context>> {
     let context = with_slot(|current| current.borrow().clone());

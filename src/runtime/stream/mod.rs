@@ -166,10 +166,7 @@ pub fn resolve(handle: Handle) -> Result<Arc<Stream>> {
 /// As [`resolve`], for as long as the epoch is pinned: not for those who wait.
 pub fn resolve_under(handle: Handle, guard: &Guard) -> Result<Live<'_, Arc<Stream>>> {
     if handle.is_null() {
-        return match context::live_default_stream() {
-            Some(stream) => find_under(stream, guard),
-            None => context::with_current(|context| find_under(context.default_stream()?, guard)),
-        };
+        return find_under(context::with_current(Context::default_stream)?, guard);
     }
     let stream = find_under(handle, guard)?;
     context::with_current(|context| {
